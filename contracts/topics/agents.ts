@@ -1,0 +1,121 @@
+/**
+ * What Sessions asks of an agent provider (Adapter, Echo), and what a provider tells.
+ * A session's provider is the component that was sent its `open`; Sessions believes no other.
+ */
+import { z } from 'zod';
+import { approve, command, empty, event, problemShape, sessionId } from './common.ts';
+
+const stdio = z.object({ type: z.literal('stdio'), command: z.string().min(1), args: z.array(z.string()) });
+const http = z.object({ type: z.literal('http'), url: z.string().min(1) });
+
+/** One MCP server the agent is handed. It carries no secret: bearers never travel over the bus. */
+export const mcpServer = z.object({ name: z.string().min(1).max(64), transport: z.union([stdio, http]) });
+
+const openRequest = {
+  session: sessionId,
+  agent: z.string().min(1).max(200),
+  program: z.string().min(1).max(200),
+  cwd: z.string().min(1).max(4_096),
+  approve,
+};
+
+/** Opens an agent for a session. Accepted at once; what came of it is `opened` or `failed`. */
+export const open = command('bearpunch.agents.open', { request: z.object(openRequest), reply: empty });
+
+/** As `open`, with the MCP servers the agent is to start. */
+export const openV2 = command('bearpunch.agents.open.v2', {
+  request: z.object({ ...openRequest, mcpServers: z.array(mcpServer).max(200) }),
+  reply: empty,
+});
+
+export const prompt = command('bearpunch.agents.prompt', {
+  request: z.object({ session: sessionId, turn: z.string().min(1).max(64), text: z.string().max(1_000_000) }),
+  reply: empty,
+});
+
+/** Answers a permission request by its ID. */
+export const respond = command('bearpunch.agents.respond', {
+  request: z.object({ session: sessionId, request: z.string().min(1).max(200), allow: z.boolean() }),
+  reply: empty,
+});
+
+export const cancel = command('bearpunch.agents.cancel', {
+  request: z.object({ session: sessionId }),
+  reply: empty,
+});
+
+/** Sets one of the options the agent offered when it opened. */
+export const configure = command('bearpunch.agents.configure', {
+  request: z.object({ session: sessionId, option: z.string().min(1).max(200), value: z.string().max(1_000) }),
+  reply: empty,
+});
+
+export const close = command('bearpunch.agents.close', {
+  request: z.object({ session: sessionId }),
+  reply: empty,
+});
+
+export const opened = event(
+  'bearpunch.agents.opened',
+  z.object({
+    session: sessionId,
+    /** The agent's own name for the session; absent where it has none. */
+    agentSession: z.string().max(1_000).optional(),
+    protocolVersion: z.number().int().optional(),
+    agentInfo: z.object({ name: z.string().max(200), version: z.string().max(200).optional() }).optional(),
+    /** What the agent said of itself, as it said it. */
+    capabilities: z.record(z.string(), z.unknown()),
+    handedOver: z.array(z.string()),
+    skipped: z.array(z.object({ name: z.string(), reason: z.string().max(1_000) })),
+  }),
+);
+
+/** One thing an agent did. Text comes in pieces; a tool call's updates carry its ID and only what changed. */
+export const update = event(
+  'bearpunch.agents.update',
+  z.object({
+    session: sessionId,
+    turn: z.string().max(64).optional(),
+    role: z.enum(['agent', 'thought', 'user', 'tool', 'plan', 'note']),
+    /** The tool call's ID, or the message's, where there is one. */
+    id: z.string().max(500).optional(),
+    state: z.enum(['pending', 'in_progress', 'completed', 'failed']).optional(),
+    /** A tool call's title. */
+    title: z.string().max(4_000).optional(),
+    text: z.string(),
+  }),
+);
+
+export const permission = event(
+  'bearpunch.agents.permission',
+  z.object({
+    session: sessionId,
+    turn: z.string().max(64).optional(),
+    request: z.string().min(1).max(200),
+    tool: z.string().max(500).optional(),
+    title: z.string().max(4_000),
+    options: z.array(z.object({ id: z.string(), kind: z.string(), name: z.string() })).max(50),
+  }),
+);
+
+/** A turn is over. `usage` is absent where the agent reported none: that is not zero. */
+export const settled = event(
+  'bearpunch.agents.settled',
+  z.object({
+    session: sessionId,
+    turn: z.string().max(64),
+    stopReason: z.string().max(100),
+    usage: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
+
+/** The agent, or one turn of it, failed. Without `turn` the agent is gone. */
+export const failed = event(
+  'bearpunch.agents.failed',
+  z.object({ session: sessionId, turn: z.string().max(64).optional(), problem: problemShape }),
+);
+
+export const closed = event(
+  'bearpunch.agents.closed',
+  z.object({ session: sessionId, reason: z.string().max(1_000).optional() }),
+);

@@ -1,0 +1,85 @@
+/** What other rooms see of bundles. */
+import type { Problem, Result } from '../problems/index.ts';
+
+export interface ContentFile {
+  /** Relative, `/` between segments. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly size: number;
+}
+export interface ComponentEntry {
+  readonly id: string;
+  readonly driver: 'wasm';
+  /** A content path. */
+  readonly entry: string;
+  readonly permissions: readonly string[];
+  readonly handles: readonly string[];
+  readonly subscribes: readonly string[];
+  readonly publishes: readonly string[];
+}
+/** `shape` is `{request, reply}` of a command and `{event}` of an event, each a JSON Schema 2020-12. */
+export interface TopicEntry {
+  readonly id: string;
+  readonly kind: 'command' | 'event';
+  readonly shape: Readonly<Record<string, unknown>>;
+}
+export interface ToolEntry {
+  readonly name: string;
+  readonly description: string;
+  readonly topic: string;
+  readonly approval: 'none' | 'ask';
+}
+/** `bundle.json`. Unknown keys are refused. */
+export interface Manifest {
+  readonly manifest: 2;
+  readonly id: string;
+  readonly version: string;
+  readonly content: readonly ContentFile[];
+  readonly components: readonly ComponentEntry[];
+  readonly topics: readonly TopicEntry[];
+  readonly tools: readonly ToolEntry[];
+}
+
+/** A bundle whose every byte was read and matched its manifest. */
+export interface VerifiedBundle {
+  readonly manifest: Manifest;
+  /** SHA-256 over the manifest bytes and every path and byte of content, hex: the bundle's revision. */
+  readonly identity: string;
+  /** Absolute folder that holds `bundle.json`. */
+  readonly folder: string;
+}
+
+export interface InstalledBundle extends VerifiedBundle {
+  readonly installedAt: number;
+}
+
+/** `dir` → `out` (default `dir` itself): computes `content`, writes the manifest, returns the verified result. */
+export type PackBundle = (dir: string, out?: string) => Promise<Result<VerifiedBundle>>;
+/** Reads and checks everything, changes nothing. */
+export type ReadBundle = (dir: string) => Promise<Result<VerifiedBundle>>;
+
+export interface BundleStoreOptions {
+  /** `packages/` of the home. */
+  readonly packages: string;
+  readonly db: import('better-sqlite3').Database;
+  readonly now: () => number;
+}
+
+/** The installed bundles: staged packages on disk and their records. One active revision a bundle ID. */
+export interface BundleStore {
+  /**
+   * Copies `dir` into staging (bounded read), verifies every byte, reads it back, compares, renames it to
+   * `packages/<id>/<identity>`. Nothing is active yet.
+   */
+  readonly stage: (dir: string) => Promise<Result<InstalledBundle>>;
+  /** In one transaction: makes a staged revision the active one, and records its topics. `bundle/topic-conflict` names the other installation. */
+  readonly activate: (bundle: InstalledBundle) => Result<InstalledBundle>;
+  /** Active revisions by ID. */
+  readonly active: () => readonly InstalledBundle[];
+  /** Reads every byte of every active package again; what differs is a problem and that bundle must not run. */
+  readonly verify: (id?: string) => Promise<readonly { readonly id: string; readonly problem?: Problem }[]>;
+  /** Forgets the bundle and removes its package. Its topics stay known (a topic ID is for ever), its store stays until asked for. */
+  readonly remove: (id: string) => Promise<Result<InstalledBundle>>;
+  /** At start: ends what a kill left half done (staging folders, packages without a record, records without a package). */
+  readonly repair: () => Promise<readonly Problem[]>;
+}

@@ -1,0 +1,62 @@
+/** What other rooms see of session-context. The shapes are those of WIT `session-context`. */
+import type { Policy } from '../policy/index.ts';
+import type { Problem, Result } from '../problems/index.ts';
+
+export interface Offered {
+  readonly name: string;
+  /** The place in the policy that decided: `servers.probe.consumers`. */
+  readonly rule: string;
+  readonly transport:
+    | { readonly type: 'stdio'; readonly command: string; readonly args: readonly string[] }
+    | { readonly type: 'http'; readonly url: string };
+}
+export interface Withheld {
+  readonly name: string;
+  readonly rule: string;
+  readonly reason: string;
+}
+export interface Provision {
+  readonly policyRevision: string;
+  readonly program: string | null;
+  readonly provider: string | null;
+  readonly approve: 'manual' | 'auto' | 'workspace';
+  readonly sink: string | null;
+  readonly offered: readonly Offered[];
+  readonly withheld: readonly Withheld[];
+}
+/** Pure: what this agent may get under this policy. */
+export type ProvisionFor = (policy: Policy, agent: string) => Provision;
+
+/** One skill of an installed bundle: where its admitted bytes lie and what they must be. */
+export interface SkillSource {
+  readonly bundle: string;
+  /** The bundle's identity, hex. */
+  readonly revision: string;
+  readonly name: string;
+  /** Absolute folder of the skill in the staged package. */
+  readonly folder: string;
+  readonly files: readonly { readonly path: string; readonly sha256: string; readonly size: number }[];
+}
+
+export interface Placement {
+  readonly bundle: string;
+  readonly revision: string;
+  readonly name: string;
+  readonly decision: 'placed' | 'unchanged' | 'refused';
+  readonly reason: string | null;
+  /** Files now in place that this placement vouches for. */
+  readonly files: number;
+}
+
+/**
+ * Puts skills under `cwd/sink` (`context/sink-invalid`, `context/workspace-missing`, … refuse the whole call before
+ * any file is touched; a single skill that cannot be placed is a `refused` placement and the others go on).
+ */
+export type PlaceSkills = (request: {
+  readonly cwd: string;
+  readonly sink: string;
+  readonly skills: readonly SkillSource[];
+}) => Promise<Result<readonly Placement[]>>;
+
+/** Placed skills compared with their record: what differs, is missing or was added by the user. */
+export type PlacedProblem = Problem;

@@ -1,0 +1,4 @@
+/**
+ * Path safety: which names may become paths, and how a place below a root is reached without following a link.
+ */
+export { collision, collisionKey, relativeSegments, segmentFault } from './relative.ts';

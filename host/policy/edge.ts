@@ -1,0 +1,54 @@
+/** What other rooms see of policy. */
+import type { Problem } from '../problems/index.ts';
+
+export interface Agent {
+  readonly program: string;
+  /** `bundle:component` that opens it. */
+  readonly provider: string;
+  readonly approve: 'manual' | 'auto' | 'workspace';
+}
+export interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Names of environment variables the child inherits. */
+  readonly inherit: readonly string[];
+  readonly trust: 'full' | 'none';
+}
+export interface Origin {
+  readonly url: string;
+  /** The NAME of the variable that holds the bearer token. */
+  readonly bearer?: string;
+}
+export interface ServerPolicy {
+  readonly transport:
+    | { readonly type: 'stdio'; readonly program: string }
+    | { readonly type: 'http'; readonly origin: string };
+  /** Agent IDs that may get it. */
+  readonly consumers: readonly string[];
+  readonly exposure: 'direct' | 'gateway';
+  /** Tools that may be offered; absent means all. */
+  readonly tools?: readonly string[];
+}
+
+/** A policy as read, aliases sorted. One that could not be read has `problems` and grants nothing. */
+export interface Policy {
+  /** SHA-256 of the file's bytes, hex: the policy revision of every record. */
+  readonly revision: string;
+  readonly problems: readonly Problem[];
+  /** Bundle ID → permissions granted. */
+  readonly grants: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly agents: ReadonlyMap<string, Agent>;
+  readonly programs: ReadonlyMap<string, Program>;
+  readonly origins: ReadonlyMap<string, Origin>;
+  readonly servers: ReadonlyMap<string, ServerPolicy>;
+  /** Where an entry stands, `servers.probe`, for the `rule` of a decision; line and column count from 1. */
+  readonly place: (path: string) => { readonly line: number; readonly column: number } | undefined;
+}
+
+/** Pure: text in, policy out. */
+export type ReadPolicy = (bytes: Uint8Array, file: string) => Policy;
+
+/** The policy as it is now: the file is looked at (size, time, inode) at each call and read again when it changed. */
+export interface PolicySource {
+  readonly current: () => Policy;
+}

@@ -1,0 +1,3 @@
+import { codes } from './codes.ts';
+
+export const context = codes({});

@@ -1,0 +1,36 @@
+import { codes } from './codes.ts';
+
+export const station = codes({
+  'station/not-running': { message: 'No station runs for this home.', fix: 'Start it with `jupiter up`.' },
+  'station/already-running': {
+    message: 'A station already runs for this home.',
+    fix: 'Use it, or stop it with `jupiter down`.',
+  },
+  'station/start-failed': {
+    message: 'The station did not start.',
+    fix: 'Read the evidence and the log in the home, then run `jupiter up` again.',
+  },
+  'station/home-missing': { message: 'This home does not exist yet.', fix: 'Create it with `jupiter init`.' },
+  'station/home-exists': { message: 'This home exists already; nothing was changed.' },
+  'station/home-unsafe': {
+    message: 'The home can be written or read by other users.',
+    fix: 'Run `chmod 700` on it.',
+  },
+  'station/bad-request': {
+    message: 'The station could not read the request.',
+    fix: 'Use a `jupiter` of the same version as the station.',
+  },
+  'station/stopping': { message: 'The station is stopping.', fix: 'Start it again with `jupiter up`.' },
+  'station/internal': {
+    message: 'The station met a bug of its own.',
+    fix: 'Look into the log, and report it.',
+  },
+  'station/timed-out': {
+    message: 'The answer did not come in time; the work may still go on.',
+    fix: 'Look with `jupiter session show`.',
+  },
+  'station/runtime-missing': {
+    message: 'The Node.js 26 runtime that belongs to this installation is missing.',
+    fix: 'Run `npm ci` again in the installation.',
+  },
+});

@@ -1,0 +1,34 @@
+import { bundle } from './codes/bundle.ts';
+import { bus } from './codes/bus.ts';
+import { cli } from './codes/cli.ts';
+import type { KnownProblem } from './codes/codes.ts';
+import { context } from './codes/context.ts';
+import { contract } from './codes/contract.ts';
+import { paths } from './codes/paths.ts';
+import { policy } from './codes/policy.ts';
+import { process } from './codes/process.ts';
+import { sandbox } from './codes/sandbox.ts';
+import { session } from './codes/session.ts';
+import { state } from './codes/state.ts';
+import { station } from './codes/station.ts';
+
+/**
+ * Every problem code of the station, once, a file a room. `docs/reference/problems.md` is generated from here.
+ * Codes are add-only from the first release on: a code keeps its meaning for ever.
+ */
+export const registry = {
+  ...bundle,
+  ...bus,
+  ...cli,
+  ...context,
+  ...contract,
+  ...paths,
+  ...policy,
+  ...process,
+  ...sandbox,
+  ...session,
+  ...state,
+  ...station,
+} satisfies Record<string, KnownProblem>;
+
+export type ProblemCode = keyof typeof registry;

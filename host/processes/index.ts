@@ -1,0 +1,12 @@
+/**
+ * Processes: the one place where a child is started, in its own group, its output framed into lines, and the whole
+ * group ended with the session, with the station, and by a watchdog when the station itself is killed.
+ */
+export type {
+  OpenProcesses,
+  ProcessExit,
+  Processes,
+  ProcessesOptions,
+  ProcessRequest,
+  RunningProcess,
+} from './edge.ts';
