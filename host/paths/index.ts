@@ -1,4 +1,5 @@
 /**
  * Path safety: which names may become paths, and how a place below a root is reached without following a link.
  */
+export { isBelow, type Kind, kindAt, makeBelow, plainBelow, strayBelow } from './below.ts';
 export { collision, collisionKey, relativeSegments, segmentFault } from './relative.ts';
