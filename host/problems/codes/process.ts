@@ -37,4 +37,16 @@ export const process = codes({
     message: 'A process of the program is still there after it was killed.',
     fix: 'Look at it with `ps`; a process that waits for a broken device or file system cannot be ended.',
   },
+  'process/program-unknown': {
+    message: 'Policy names no program of this alias.',
+    fix: 'Add it to `policy.jsonc` under `programs`.',
+  },
+  'process/not-trusted': {
+    message: 'Policy does not trust this program, so it is not started.',
+    fix: 'Set `"trust": "full"` on it in `policy.jsonc` if you do.',
+  },
+  'process/too-many': {
+    message: 'The component runs as many processes as it may.',
+    fix: 'Close some of its sessions.',
+  },
 });

@@ -1,0 +1,214 @@
+/**
+ * The composition root: opens the home, wires the rooms, serves the control socket, stops in the reverse order.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openBundleStore, readBundle, skillsOf } from '../bundles/index.ts';
+import { openBus } from '../bus/index.ts';
+import { answerContext, answerStore, openProcessCapability, openWakes } from '../capabilities/index.ts';
+import { placeSkills, provisionFor } from '../context/index.ts';
+import { canonicalShape } from '../contracts/index.ts';
+import { openPolicySource } from '../policy/index.ts';
+import { failed, ok, type Problem, type Result } from '../problems/index.ts';
+import { openProcesses } from '../processes/index.ts';
+import { defaultLimits } from '../sandbox/index.ts';
+import { openComponentStore, openEventLog, openRedactor, openState } from '../state/index.ts';
+import { controlHandlers } from './handlers.ts';
+import { type Home, installation, openHome } from './home.ts';
+import { openStationLog } from './log.ts';
+import { openResidents, type Residents } from './residents.ts';
+import { sessionHandlers } from './sessions.ts';
+import { serveControl } from './socket.ts';
+
+export interface RunningStation {
+  readonly home: Home;
+  /** Resolves when the station has stopped, by `down` or by `stop`. */
+  readonly stopped: Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface StationOptions {
+  readonly home: string;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly now?: () => number;
+}
+
+/** Opens a station on a home; what was opened before a failure is closed again. */
+export const openStation = async (options: StationOptions): Promise<Result<RunningStation>> => {
+  const { env = process.env, now = Date.now } = options;
+  const opened = openHome(options.home);
+  if (!opened.ok) return opened;
+  const home = opened.value;
+  const state = openState(home.database);
+  if (!state.ok) return state;
+  const policy = openPolicySource(home.policy);
+  const redact = openRedactor(secretNames(policy.current), env).text;
+  const log = openStationLog(home.logs, redact);
+  const events = openEventLog(state.value.db, now, redact);
+  const processes = await openProcesses({ run: home.run });
+  const bundles = openBundleStore({
+    packages: home.packages,
+    db: state.value.db,
+    now,
+    shapeOf: canonicalShape,
+  });
+  for (const found of await bundles.repair()) events.add('repaired', found.subject ?? '', found);
+
+  const store = openComponentStore(state.value.db);
+  const startedAt = now();
+  let processCount = 0;
+  const capability = openProcessCapability({
+    processes,
+    policy: policy.current,
+    env,
+    redact,
+    tell: (...told) => bus.tell(...told),
+    hasRoom: (component) => bus.hasRoom(component),
+    log: log.component,
+    newId: () => {
+      processCount += 1;
+      return `p-${startedAt.toString(36)}-${processCount}`;
+    },
+  });
+  const wakes = openWakes(
+    (component, token) => bus.tell(component, 'station.woke', { token }),
+    (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
+  );
+  const bus = openBus({
+    state: state.value,
+    events,
+    policy,
+    now,
+    redact,
+    ports: {
+      log: log.component,
+      wake: wakes.wake,
+      write: capability.write,
+      kill: capability.kill,
+      owns: capability.owns,
+      settleSpawns: capability.settleSpawns,
+      call: (component, call, message) => {
+        if (call.call === 'store.get' || call.call === 'store.scan')
+          return answerStore(store, component, call);
+        if (call.call === 'process.spawn')
+          return capability.spawn(component, message, call.program, call.cwd);
+        return answerContext(context(residents), call);
+      },
+    },
+  });
+  bus.onEased(capability.eased);
+  const context = (serving: Residents) => ({
+    servers: (agent: string) => provisionFor(policy.current(), agent),
+    placeSkills: (cwd: string, sink: string) =>
+      placeSkills({ cwd, sink, skills: serving.intact().flatMap((bundle) => skillsOf(bundle)) }),
+  });
+  const residents = openResidents({
+    bundles,
+    bus,
+    policy,
+    events,
+    cache: home.cache,
+    limits: defaultLimits,
+    endAllOf: async (component) => {
+      wakes.forget(component);
+      await capability.endAllOf(component);
+    },
+  });
+
+  let closing: Promise<void> | undefined;
+  /** Everything but the socket: agents first, so that no component waits for one. */
+  const quiesce = () => {
+    closing ??= (async () => {
+      wakes.close();
+      await processes.endAll();
+      await bus.close();
+      await processes.endAll();
+      state.value.close();
+      log.close();
+    })();
+    return closing;
+  };
+
+  await residents.start();
+  const shipped = await installShipped(residents, store, (id, why) => events.add('bundle-refused', id, why));
+  for (const why of shipped)
+    log.station('error', `${why.subject ?? ''}: ${why.message} ${why.evidence ?? ''}`);
+
+  const handlers = controlHandlers({
+    home,
+    policy,
+    residents,
+    sessions: sessionHandlers(bus, redact),
+    startedAt,
+    processes: processes.running,
+    quiesce,
+  });
+  const control = await serveControl(home.dir, handlers);
+  if (!control.ok) {
+    await quiesce();
+    return failed(control.problem);
+  }
+  log.station('info', 'ready');
+  return ok({
+    home,
+    stopped: control.value.closed,
+    stop: async () => {
+      await quiesce();
+      await control.value.close();
+    },
+  });
+};
+
+/** The variables policy names: those whose values must never be seen. A new set only when policy changed. */
+const secretNames = (current: () => import('../policy/index.ts').Policy) => {
+  let revision: string | undefined;
+  let names: ReadonlySet<string> = new Set();
+  return () => {
+    const policy = current();
+    if (policy.revision !== revision) {
+      revision = policy.revision;
+      // Names once known stay known: a variable taken out of policy may still stand in a running agent's output.
+      names = new Set([
+        ...names,
+        ...[...policy.programs.values()].flatMap((program) => program.inherit),
+        ...[...policy.origins.values()].flatMap((origin) => origin.bearer ?? []),
+      ]);
+    }
+    return names;
+  };
+};
+
+/**
+ * Installs the bundles this installation ships: those never seen in this home, and newer ones of those still
+ * installed. One the operator uninstalled does not come back.
+ */
+const installShipped = async (
+  residents: Residents,
+  store: ReturnType<typeof openComponentStore>,
+  refused: (id: string, why: Problem) => void,
+): Promise<readonly Problem[]> => {
+  const folder = join(installation(), 'dist', 'bundles');
+  if (!existsSync(folder)) return [];
+  const problems: Problem[] = [];
+  for (const name of readdirSync(folder).sort(contractsFirst)) {
+    const manifestBytes = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
+    const key = `shipped/${name}`;
+    const seen = store.get('station', key);
+    if (seen === manifestBytes) continue;
+    const bundle = await readBundle(join(folder, name));
+    const installed = bundle.ok && residents.list().some((one) => one.id === bundle.value.manifest.id);
+    if (seen === undefined || installed) {
+      const done = bundle.ok ? await residents.install(join(folder, name)) : bundle;
+      if (!done.ok) {
+        problems.push(done.problem);
+        refused(name, done.problem);
+        continue;
+      }
+    }
+    store.put('station', key, manifestBytes);
+  }
+  return problems;
+};
+
+const contractsFirst = (a: string, b: string) =>
+  Number(b === 'contracts') - Number(a === 'contracts') || (a < b ? -1 : 1);
