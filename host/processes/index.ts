@@ -10,3 +10,4 @@ export type {
   ProcessRequest,
   RunningProcess,
 } from './edge.ts';
+export { openProcesses } from './open.ts';
