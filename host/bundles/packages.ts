@@ -56,7 +56,9 @@ export const openPackages = ({ root, report, step }: PackagesOptions): Packages 
     const away = stagingFolder();
     try {
       renameSync(folder, away);
-      syncFolder(dirname(folder));
+      const above = dirname(folder);
+      if (above !== root && readdirSync(above).length === 0) rmdirSync(above);
+      else syncFolder(above);
       syncFolder(root);
     } catch (error) {
       report(writeFault(error));
@@ -69,7 +71,6 @@ export const openPackages = ({ root, report, step }: PackagesOptions): Packages 
   /** Puts a compared staging folder in its place; one that is there and whole stays. */
   const settle = async (staging: string, { manifest, identity }: VerifiedBundle): Promise<string> => {
     const place = folderOf(manifest.id, identity);
-    mkdirSync(dirname(place), { recursive: true, mode: 0o755 });
     if (existsSync(place)) {
       const there = await examine(place);
       if (there.identity === identity) return place;
@@ -82,6 +83,7 @@ export const openPackages = ({ root, report, step }: PackagesOptions): Packages 
       );
       await discard(place, () => step('stage:damaged-aside'));
     }
+    mkdirSync(dirname(place), { recursive: true, mode: 0o755 });
     renameSync(staging, place);
     syncFolder(dirname(place));
     syncFolder(root);

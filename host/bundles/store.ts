@@ -179,7 +179,6 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     }
     for (const { id, identity } of there)
       if (!wanted.has(keyOf(id, identity))) await own.discard(own.folderOf(id, identity));
-    await own.sweep();
     return problems;
   };
 
