@@ -9,7 +9,7 @@ import { answerContext, answerStore, openProcessCapability, openWakes } from '..
 import { placeSkills, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource } from '../policy/index.ts';
-import { failed, ok, type Problem, type Result } from '../problems/index.ts';
+import { failed, ok, type Problem, ProblemError, type Result } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
 import { defaultLimits } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, openState } from '../state/index.ts';
@@ -50,7 +50,12 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
     packages: home.packages,
     db: state.value.db,
     now,
-    shapeOf: canonicalShape,
+    shapeOf: (topic) => {
+      const canonical = canonicalShape(topic);
+      // A staged manifest's shapes were checked when it was read: one without a canonical form is a bug here.
+      if (!canonical.ok) throw new ProblemError(canonical.problem);
+      return canonical.value;
+    },
   });
   for (const found of await bundles.repair()) events.add('repaired', found.subject ?? '', found);
 
