@@ -80,14 +80,15 @@ test('pause holds the output back, resume lets it go on, and an end while paused
   assert.deepEqual(child.lines, ['first', 'second', 'third']);
 });
 
-test('pausing after the exit holds nothing back', async (t) => {
+// The output must fit the kernel's buffer, or the child would wait for its reader and not exit.
+test('pausing after the exit holds nothing back', { skip: process.platform !== 'linux' }, async (t) => {
   const place = await room(t);
   const lines: string[] = [];
   const exit = Promise.withResolvers<unknown>();
   const started = await place.processes.start({
     alias: 'a',
     command: 'sh',
-    args: ['-c', 'read -r x; yes 0123456789 | head -n 12000'],
+    args: ['-c', 'read -r x; yes 0123456789 | head -n 18000'],
     cwd: place.cwd,
     env: { PATH: process.env.PATH ?? '' },
     onLines: (found) => {
@@ -99,7 +100,7 @@ test('pausing after the exit holds nothing back', async (t) => {
   assert.ok(started.ok);
   started.value.write('go\n');
   await exit.promise;
-  assert.equal(lines.length, 12_000);
+  assert.equal(lines.length, 18_000);
 });
 
 const refusals: readonly (readonly [
