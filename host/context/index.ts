@@ -11,3 +11,6 @@ export type {
   SkillSource,
   Withheld,
 } from './edge.ts';
+export { placeSkills } from './place.ts';
+export { provisionFor } from './provision.ts';
+export { knownSinks, sinkFor } from './sinks.ts';
