@@ -96,19 +96,18 @@ export const superviseChild = (
     exited = true;
     for (const timer of timers) clearTimeout(timer);
     leader.resolve({ code: child.exitCode, signal: child.signalCode });
-    // What it left behind goes with it.
-    void endWithin(defaultGraceMs);
+    // A reader that paused and went away must not keep the last lines, and the end, from being told.
+    stdout.resume();
+    stderr.resume();
   };
   if (child.exitCode !== null || child.signalCode !== null) onLeaderExit();
   else child.once('exit', onLeaderExit);
 
   const finished = (async (): Promise<void> => {
     const exit = await leader.promise;
+    // What the leader left behind goes with it.
     const gone = await endWithin(defaultGraceMs);
     if (!gone) found ??= problem('process/not-ended', { subject: request.alias, evidence: `group ${pid}` });
-    // A reader that paused and went away must not keep the last lines, and the end, from being told.
-    stdout.resume();
-    stderr.resume();
     await Promise.race([drained, delay(drainMs)]);
     for (const pipe of [stdin, stdout, stderr]) pipe.destroy();
     onGone(gone);
@@ -129,6 +128,7 @@ export const superviseChild = (
       return false;
     },
     pause: () => {
+      if (exited) return;
       stdout.pause();
       stderr.pause();
     },

@@ -35,7 +35,7 @@ export interface RunningProcess {
    * `process/input-stuck`) and once its input is closed.
    */
   readonly write: (text: string) => boolean;
-  /** Stops and starts reading its output: back pressure. */
+  /** Stops and starts reading its output: back pressure. What is left when it has exited is read all the same. */
   readonly pause: () => void;
   readonly resume: () => void;
   /**

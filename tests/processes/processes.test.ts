@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import type { ProcessRequest } from '../../host/processes/index.ts';
 import { follow, room, temporary, vanished } from './fixtures/setup.ts';
@@ -80,6 +80,29 @@ test('pause holds the output back, resume lets it go on, and an end while paused
   assert.deepEqual(child.lines, ['first', 'second', 'third']);
 });
 
+// The output must fit the kernel's buffer, or the child would wait for its reader and not exit.
+test('pausing after the exit holds nothing back', { skip: process.platform !== 'linux' }, async (t) => {
+  const place = await room(t);
+  const lines: string[] = [];
+  const exit = Promise.withResolvers<unknown>();
+  const started = await place.processes.start({
+    alias: 'a',
+    command: 'sh',
+    args: ['-c', 'read -r x; yes 0123456789 | head -n 18000'],
+    cwd: place.cwd,
+    env: { PATH: process.env.PATH ?? '' },
+    onLines: (found) => {
+      lines.push(...found);
+      if (started.ok) started.value.pause();
+    },
+    onExit: exit.resolve,
+  });
+  assert.ok(started.ok);
+  started.value.write('go\n');
+  await exit.promise;
+  assert.equal(lines.length, 18_000);
+});
+
 const refusals: readonly (readonly [
   name: string,
   change: (folder: string) => Partial<ProcessRequest>,
@@ -153,7 +176,7 @@ test("C15: the search uses the station's PATH, and no relative entry of it", asy
   t.after(() => {
     process.env.PATH = path;
   });
-  process.env.PATH = `.::${path}`;
+  process.env.PATH = `${relative(process.cwd(), place.cwd)}:${path}`;
   const request = {
     alias: 'a',
     command: 'planted',
@@ -257,8 +280,12 @@ test('a leader that exits takes the rest of its group with it; output they had w
 });
 
 test('a process that left the group cannot hold the exit back by keeping the output open', async (t) => {
-  const child = await follow(await room(t), 'setsid sleep 20 & echo $!; exit 0');
+  const child = await follow(await room(t), "setsid sh -c 'echo $$; exec sleep 20' & read -r x; exit 0");
+  const escaped = Number(await child.line((line) => /^\d+$/.test(line)));
+  t.after(() => process.kill(escaped, 'SIGKILL'));
+  child.running.write('go\n');
+  const began = performance.now();
   await child.exit;
-  // `setsid` of a background job keeps its number: it is its own leader now.
-  process.kill(Number(child.lines[0]), 'SIGKILL');
+  assert.ok(performance.now() - began < 10_000);
+  assert.equal(process.kill(escaped, 0), true, 'what made itself a group of its own is not ours to end');
 });
