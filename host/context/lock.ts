@@ -85,9 +85,14 @@ export const sweepSink = (folder: string): void => {
 
 /**
  * Takes the sink, an existing folder; the answer lets it go. `context/placement-busy` after `waitMs`,
- * `context/write-failed` where no file can be made.
+ * `context/write-failed` where no file can be made. `onClaim` is called between the
+ * claim and the second look, for tests.
  */
-export const takeSink = async (folder: string, waitMs: number = lockWaitMs): Promise<Result<() => void>> => {
+export const takeSink = async (
+  folder: string,
+  waitMs: number = lockWaitMs,
+  onClaim: () => void = () => {},
+): Promise<Result<() => void>> => {
   const token = randomBytes(6).toString('hex');
   const name = `.bearpunch-lock-${machine}-${process.pid}-${startOf(process.pid)}-${token}`;
   const path = join(folder, name);
@@ -101,6 +106,7 @@ export const takeSink = async (folder: string, waitMs: number = lockWaitMs): Pro
       if (otherOwner(folder) === undefined) {
         ownTokens.add(token);
         writeNew(path, Buffer.alloc(0));
+        onClaim();
         if (otherOwner(folder, name) === undefined) return ok(release);
         release();
       }

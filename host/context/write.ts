@@ -121,8 +121,7 @@ const change = async (work: Work, staged: Staged): Promise<void> => {
     const made = makeBelow(sink.root, [...whole, ...path.split('/')]);
     if (!made.ok) stop(made.problem);
   }
-  for (const { file, replaces } of entry === undefined ? written : [...written, entry]) {
-    await turn();
+  const put = ({ file, replaces }: Plan['writes'][number]): void => {
     const target = join(folder, file.path);
     if (replaces) stillOurs(work, file.path);
     else if (kindAt(target) === 'folder') rmdirSync(target);
@@ -130,11 +129,19 @@ const change = async (work: Work, staged: Staged): Promise<void> => {
       stop(problem('context/changed-meanwhile', { subject: shownIn(sink, skill.name, file.path) }));
     step(`place ${file.path}`);
     renameSync(staged.temps.get(file.path) ?? '', target);
+  };
+  for (const write of written) {
+    await turn();
+    put(write);
   }
-  for (const path of ['', ...foldersOf(plan.writes.map(({ file }) => file.path))]) {
-    const stray = strayBelow(sink.root, path === '' ? whole : [...whole, ...path.split('/')]);
+  // Looked at once more before the folder becomes a skill, and its own place after that.
+  for (const path of foldersOf(plan.writes.map(({ file }) => file.path))) {
+    const stray = strayBelow(sink.root, [...whole, ...path.split('/')]);
     if (stray !== undefined) stop(stray);
   }
+  if (entry !== undefined) put(entry);
+  const stray = strayBelow(sink.root, whole);
+  if (stray !== undefined) stop(stray);
 };
 
 /** Places a skill as planned, or says why not (`context/source-changed`, `context/write-failed`, `paths/…`). */

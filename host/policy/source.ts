@@ -17,7 +17,8 @@ const settledNs = 100_000_000n;
 const stampOf = (stat: BigIntStats): string =>
   `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
 
-const settled = (stat: BigIntStats, now: number): boolean => {
+/** Whether times are old enough that a later change must show in them; `now` in milliseconds. */
+export const settled = (stat: Pick<BigIntStats, 'ctimeNs' | 'mtimeNs'>, now: number): boolean => {
   const edge = BigInt(now) * 1_000_000n - settledNs;
   return stat.ctimeNs < edge && stat.mtimeNs < edge;
 };

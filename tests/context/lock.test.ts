@@ -21,6 +21,13 @@ describe('one placement at a time in a sink', () => {
     taken.value();
     assert.deepEqual(readdirSync(folder), []);
   });
+  it('P6: who meets another owner on the second look gives way', async (t) => {
+    const folder = temporary(t);
+    const other = '.bearpunch-lock-00000000-1-0-0123456789ab';
+    const taken = await takeSink(folder, 0, () => writeFileSync(join(folder, other), ''));
+    assert.equal(taken.ok ? 'taken' : taken.problem.code, 'context/placement-busy');
+    assert.deepEqual(readdirSync(folder), [other]);
+  });
   it('a busy sink refuses each skill that would change, by name', async (t) => {
     const home = temporary(t);
     const cwd = join(home, 'ws');

@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { placeSkills } from '../../host/context/index.ts';
+import { placeSkills, type SkillSource } from '../../host/context/index.ts';
+import { placeSkillsWith } from '../../host/context/place.ts';
 import { place, record, sink, skill, temporary, tree, verdicts, write } from './fixture.ts';
 
 describe('placing', () => {
@@ -276,18 +277,18 @@ describe('what a source must be', () => {
     const files = { 'a.md': 'aaaa', 'b.md': 'b' };
     await place(cwd, skill(home, 'tidy', files));
     const before = tree(cwd);
-    const changes: readonly (readonly [string, string])[] = [
-      ['same size', 'axaa'],
-      ['longer', 'aaaaa'],
-      ['shorter', 'a'],
+    const changes: readonly (readonly [string, string, RegExp])[] = [
+      ['same size', 'axaa', /a\.md: .*expected SHA-256 [0-9a-f]{64}, found [0-9a-f]{64}/],
+      ['longer', 'aaaaa', /a\.md: .*expected 4 bytes, found more/],
+      ['shorter', 'a', /a\.md: .*expected 4 bytes, found 1/],
     ];
-    for (const [how, text] of changes) {
+    for (const [how, text, reason] of changes) {
       const newer = skill(home, 'tidy', { 'a.md': 'A222', 'b.md': 'b2' }, { revision: `r-${how}` });
       write(join(newer.folder, 'a.md'), text);
       const fine = skill(home, 'fine', files, { revision: `r-${how}` });
       const placements = await place(cwd, newer, fine);
       assert.deepEqual(verdicts(placements), ['tidy: refused context/source-changed', 'fine: placed'], how);
-      assert.match(placements[0]?.reason ?? '', /expected .*, found /);
+      assert.match(placements[0]?.reason ?? '', reason);
       rmSync(join(cwd, sink, 'fine'), { recursive: true });
       assert.deepEqual(tree(cwd), before, how);
     }
@@ -361,4 +362,49 @@ it('P15: a file where the sink should be is a named refusal for each skill', asy
   assert.deepEqual(verdicts(await place(cwd, ...skills)), [`a: ${code}`, `b: ${code}`]);
   chmodSync(join(cwd, '.claude'), 0o600);
   assert.equal(readFileSync(join(cwd, '.claude'), 'utf8'), 'a file');
+});
+
+describe('what someone does while a skill is placed', () => {
+  const during = (home: string, steps: Readonly<Record<string, () => void>>) => async (one: SkillSource) => {
+    const onStep = (step: string): void => steps[step]?.();
+    const result = await placeSkillsWith({ onStep })({ cwd: join(home, 'ws'), sink, skills: [one] });
+    return result.ok ? verdicts(result.value) : result.problem;
+  };
+  it('a new file in the place of one of ours stays', async (t) => {
+    const home = temporary(t);
+    mkdirSync(join(home, 'ws'));
+    const mine = join(home, 'ws', sink, 'tidy/a.md');
+    const placed = during(home, { 'stage final': () => write(mine, 'mine') });
+    assert.deepEqual(await placed(skill(home, 'tidy', { 'a.md': 'a' })), [
+      'tidy: refused context/changed-meanwhile',
+    ]);
+    assert.equal(readFileSync(mine, 'utf8'), 'mine');
+    assert.equal(tree(join(home, 'ws', sink, 'tidy'))['SKILL.md'], undefined);
+  });
+  it('an edit of a placed file stays', async (t) => {
+    const home = temporary(t);
+    mkdirSync(join(home, 'ws'));
+    await place(join(home, 'ws'), skill(home, 'tidy', { 'a.md': 'a' }));
+    const mine = join(home, 'ws', sink, 'tidy/a.md');
+    const placed = during(home, { intent: () => write(mine, 'mine') });
+    const newer = skill(home, 'tidy', { 'a.md': 'a2' }, { revision: 'r2' });
+    assert.deepEqual(await placed(newer), ['tidy: refused context/changed-meanwhile']);
+    assert.equal(readFileSync(mine, 'utf8'), 'mine');
+    assert.deepEqual(Object.keys(tree(join(home, 'ws', sink, 'tidy'))), [record, 'a.md']);
+  });
+  for (const path of ['tidy/refs', 'tidy'])
+    it(`P3: ${path} became a link: found afterwards, and no skill is vouched for`, async (t) => {
+      const home = temporary(t);
+      mkdirSync(join(home, 'ws'));
+      const swap = (): void => {
+        renameSync(join(home, 'ws', sink, path), join(home, 'moved'));
+        symlinkSync(join(home, 'moved'), join(home, 'ws', sink, path));
+      };
+      const placed = during(home, { [path === 'tidy' ? 'place SKILL.md' : 'place refs/b.md']: swap });
+      const tidy = skill(home, 'tidy', { 'refs/b.md': 'b' });
+      assert.deepEqual(await placed(tidy), ['tidy: refused paths/linked']);
+      const written = tree(home);
+      const kept = written[path === 'tidy' ? `moved/${record}` : `ws/${sink}/tidy/${record}`];
+      assert.match(kept ?? '', /"pending"/);
+    });
 });

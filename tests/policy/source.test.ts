@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { openPolicySource } from '../../host/policy/index.ts';
+import { settled } from '../../host/policy/source.ts';
 
 const home = (t: TestContext): string => {
   const path = mkdtempSync(join(tmpdir(), 'policy-'));
@@ -56,4 +57,10 @@ it('a wrong edit withdraws what was granted, and a right one gives it back', (t)
   assert.equal(source.current().agents.size, 0);
   writeFileSync(file, text('p'));
   assert.equal(source.current().agents.size, 1);
+});
+
+it('a reading is final once both times are a tenth of a second old', () => {
+  const at = (mtimeMs: number, ctimeMs: number): boolean =>
+    settled({ mtimeNs: BigInt(mtimeMs) * 1_000_000n, ctimeNs: BigInt(ctimeMs) * 1_000_000n }, 1_000);
+  assert.deepEqual([at(800, 800), at(950, 800), at(800, 950), at(2_000, 2_000)], [true, false, false, false]);
 });
