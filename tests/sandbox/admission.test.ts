@@ -25,7 +25,15 @@ test('control: a small component and a QuickJS guest are admitted', async (t) =>
   assert.equal(codeOf(small), 'ok', JSON.stringify(small));
   const guest = await verdict(await quickJs('return batch.map(() => ({ tag: "done" }));'), cache);
   assert.ok(guest.ok);
-  assert.deepEqual(guest.value.imports, ['bus', 'clock', 'log', 'process', 'random', 'session-context', 'store']);
+  assert.deepEqual(guest.value.imports, [
+    'bus',
+    'clock',
+    'log',
+    'process',
+    'random',
+    'session-context',
+    'store',
+  ]);
   assert.equal(guest.value.wit, '0.1.0');
 });
 
@@ -33,11 +41,14 @@ test('the table of release 0.1.0 says what its WIT says', async () => {
   const tree = readComponent(await quickJs('return [];'));
   const release = releases[0];
   const shown = (exports: Iterable<readonly [string, { sort: string; text?: string }]>, sort: string) =>
-    Object.fromEntries([...exports].flatMap(([name, item]) => (item.sort === sort ? [[name, item.text]] : [])));
+    Object.fromEntries(
+      [...exports].flatMap(([name, item]) => (item.sort === sort ? [[name, item.text]] : [])),
+    );
   for (const [name, item] of [...tree.imports, ...tree.exports]) {
     const short = name.replace('bearpunch:station/', '').replace('@0.1.0', '');
     if (short === 'init') continue;
-    const known = short === 'component' ? release.component : release.imports[short as keyof typeof release.imports];
+    const known =
+      short === 'component' ? release.component : release.imports[short as keyof typeof release.imports];
     assert.ok(known !== undefined && item.sort === 'instance', name);
     const exports = [...item.exports].filter(
       (entry): entry is [string, { sort: 'type' | 'func'; text: string }] => entry[1].sort !== 'unknown',
@@ -129,20 +140,38 @@ const level = '(type $l (enum "debug" "info" "warn" "error")) (export "level" (t
 test('W2: imports outside the world are refused, each by name', async (t) => {
   const cache = temporaryFolder(t);
   const table: readonly Refusal[] = [
-    ['wasi:cli/environment@0.2.3', '(export "get-environment" (func (result (list (tuple string string)))))', 'sandbox/wasi-refused'],
+    [
+      'wasi:cli/environment@0.2.3',
+      '(export "get-environment" (func (result (list (tuple string string)))))',
+      'sandbox/wasi-refused',
+    ],
     ['wasi:cli/exit@0.2.3', '(export "exit" (func (param "status" (result))))', 'sandbox/wasi-refused'],
     ['wasi:filesystem/preopens@0.2.3', '(export "x" (func))', 'sandbox/wasi-refused'],
     ['wasi:sockets/network@0.2.3', '(export "network" (type (sub resource)))', 'sandbox/wasi-refused'],
     ['wasi:http/outgoing-handler@0.2.3', '(export "handle" (func))', 'sandbox/wasi-refused'],
     ['wasi:clocks/wall-clock@0.3.0', '(export "now" (func (result u64)))', 'sandbox/wasi-refused'],
-    ['wasi:clocks/monotonic-clock@0.2.3', '(export "wait-for" (func (param "how-long" u64)))', 'sandbox/function-unknown'],
+    [
+      'wasi:clocks/monotonic-clock@0.2.3',
+      '(export "wait-for" (func (param "how-long" u64)))',
+      'sandbox/function-unknown',
+    ],
     ['wasi:random/random@0.2.3', '(export "get-random-u64" (func (result u32)))', 'sandbox/import-type'],
     ['bearpunch:station/log@9.9.9', '(export "x" (func))', 'sandbox/import-unknown'],
     ['bearpunch:station/shell@0.1.0', '(export "x" (func))', 'sandbox/import-unknown'],
     ['other:station/log@0.1.0', '(export "x" (func))', 'sandbox/import-unknown'],
     ['bearpunch:station/log@0.1.0', '(export "erase" (func))', 'sandbox/function-unknown'],
-    ['bearpunch:station/store@0.1.0', '(export "get" (func (param "key" string) (result (option string))))', 'sandbox/permission-missing', []],
-    ['bearpunch:station/process@0.1.0', '(export "kill" (func (param "process" string)))', 'sandbox/permission-missing', ['store:own']],
+    [
+      'bearpunch:station/store@0.1.0',
+      '(export "get" (func (param "key" string) (result (option string))))',
+      'sandbox/permission-missing',
+      [],
+    ],
+    [
+      'bearpunch:station/process@0.1.0',
+      '(export "kill" (func (param "process" string)))',
+      'sandbox/permission-missing',
+      ['store:own'],
+    ],
   ];
   for (const [name, fields, code, granted] of table) {
     await t.test(`${name} ${code}`, async () => {
@@ -154,7 +183,10 @@ test('W2: imports outside the world are refused, each by name', async (t) => {
   await t.test('controls are admitted', async () => {
     const good: readonly (readonly [string, string])[] = [
       ['wasi:random/random@0.2.3', '(export "get-random-u64" (func (result u64)))'],
-      ['bearpunch:station/store@0.1.0', '(export "get" (func (param "key" string) (result (option string))))'],
+      [
+        'bearpunch:station/store@0.1.0',
+        '(export "get" (func (param "key" string) (result (option string))))',
+      ],
     ];
     for (const [name, fields] of good) {
       const own = temporaryFolder(t);
@@ -193,7 +225,9 @@ test('exports: other types, nothing, or more than the platform knows', async (t)
     extra: '(export "more" (instance $c))',
   });
   assert.equal((await refused(more, cache)).code, 'sandbox/export-unknown');
-  const empty = await wat('(component (instance $c) (export "bearpunch:station/component@0.1.0" (instance $c)))');
+  const empty = await wat(
+    '(component (instance $c) (export "bearpunch:station/component@0.1.0" (instance $c)))',
+  );
   assert.equal((await refused(empty, cache)).code, 'sandbox/export-missing');
 });
 

@@ -106,7 +106,10 @@ export const temporaryFolder = (t: Lifetime): string => {
   return folder;
 };
 
-export const limits = (some: Partial<ComponentLimits> = {}): ComponentLimits => ({ ...defaultLimits, ...some });
+export const limits = (some: Partial<ComponentLimits> = {}): ComponentLimits => ({
+  ...defaultLimits,
+  ...some,
+});
 
 export const admitted = async (
   bytes: Uint8Array,
@@ -173,6 +176,7 @@ export const running = async (
 };
 
 /** The code of a failed result; `ok` for one that is not. */
-export const codeOf = (
-  result: { readonly ok: boolean; readonly problem?: { readonly code: string } },
-): string => (result.ok ? 'ok' : (result.problem?.code ?? ''));
+export const codeOf = (result: {
+  readonly ok: boolean;
+  readonly problem?: { readonly code: string };
+}): string => (result.ok ? 'ok' : (result.problem?.code ?? ''));
