@@ -82,7 +82,7 @@ const begin = async (): Promise<void> => {
   const shim: ShimIo | undefined =
     start.wasi.length === 0 ? undefined : await import(new URL('io.js', start.shim).href);
   const imports = watched({
-    ...stationImports(start.limits, effects, ask),
+    ...stationImports(effects, ask),
     ...(shim === undefined ? {} : wasiImports(shim, logged)),
   });
   const modules = new Map(start.modules);
