@@ -36,9 +36,7 @@ test('LEB128: what is written is read; too long and out of range are faults', ()
     assert.equal(reader(Uint8Array.from(leb128(value))).u32(), value);
   }
   for (const bytes of [[], [0x80], [0x80, 0x80, 0x80, 0x80, 0x10], [0x80, 0x80, 0x80, 0x80, 0x80, 0x00]]) {
-    assert.throws(() => reader(Uint8Array.from(bytes)).u32(), {
-      problem: { code: 'sandbox/malformed' },
-    } as never);
+    assert.throws(() => reader(Uint8Array.from(bytes)).u32(), /sandbox\/malformed/);
   }
   assert.equal(reader(Uint8Array.from([0x7f])).s33(), -1);
   assert.throws(() => reader(Uint8Array.from([5, 1])).name(256));
@@ -144,7 +142,6 @@ test('W9: outcomes that are none', () => {
     { tag: 'other' },
     { tag: 'replied' },
     { tag: 'replied', val: 1 },
-    { tag: 'replied', val: 'x'.repeat(101) },
     { tag: 'replied', val: '\udc00' },
     { tag: 'failed' },
     { tag: 'failed', val: {} },
@@ -152,9 +149,9 @@ test('W9: outcomes that are none', () => {
     { tag: 'failed', val: { code: 'a', message: 'b', fix: 1 } },
     { tag: 'failed', val: { code: 'c'.repeat(101), message: 'b' } },
   ]) {
-    assert.throws(() => readOutcome(value, 100), { code: 'sandbox/outcome-invalid' }, JSON.stringify(value));
+    assert.throws(() => readOutcome(value), { code: 'sandbox/outcome-invalid' }, JSON.stringify(value));
   }
-  assert.deepEqual(readOutcome({ tag: 'failed', val: { code: 'a/b', message: 'c', fix: undefined } }, 100), {
+  assert.deepEqual(readOutcome({ tag: 'failed', val: { code: 'a/b', message: 'c', fix: undefined } }), {
     outcome: { tag: 'failed', problem: { code: 'a/b', message: 'c' } },
     units: 4,
   });

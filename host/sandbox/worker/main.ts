@@ -90,7 +90,7 @@ const begin = async (): Promise<void> => {
   const glue: Glue = await import(glueUrl);
   const { component } = glue.instantiate((name) => modules.get(name), imports);
   if (firstFault !== undefined) throw firstFault;
-  const run = runner(component.handle, start.limits, effects, { first: () => firstFault });
+  const run = runner(component.handle, effects, { first: () => firstFault });
   let usable = true;
   port.on('message', (batch: BatchPost) => {
     if (!usable) return;
