@@ -46,6 +46,8 @@ export interface WatGuest {
   readonly imports?: string;
   /** Body of the core function `handle`; the default returns an empty list. */
   readonly handle?: string;
+  /** Imports of the core module. */
+  readonly wasm?: string;
   /** Further fields of the core module. */
   readonly core?: string;
   /** Parameters of `instantiate`. */
@@ -67,6 +69,7 @@ export const watGuest = (parts: WatGuest = {}): Promise<Uint8Array> =>
   (alias export $types "outcome" (type $outcome))
   ${parts.imports ?? ''}
   (core module $main
+    ${parts.wasm ?? ''}
     (memory (export "memory") ${parts.memory ?? '1'})
     (global $free (mut i32) (i32.const 1024))
     (func (export "realloc") (param i32 i32 i32 i32) (result i32)

@@ -25,7 +25,10 @@ const keptGlobals: ReadonlySet<string> = new Set([
     'DisposableStack Temporal'
   ).split(' '),
 ]);
-/** What Node’s own code still reads from `process` while a worker runs. Nothing of it acts on the outside. */
+/**
+ * What Node’s own code still reads from `process` while a worker runs. Nothing of it acts on the outside, `exit` ends
+ * the worker alone, and no name leads to `process` any more.
+ */
 const keptOfProcess: ReadonlySet<string> = new Set([
   'version',
   'versions',
@@ -34,6 +37,9 @@ const keptOfProcess: ReadonlySet<string> = new Set([
   'release',
   'nextTick',
   '_tickCallback',
+  '_fatalException',
+  'exit',
+  'reallyExit',
   'emitWarning',
   '_exiting',
   'exitCode',

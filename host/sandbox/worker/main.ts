@@ -82,7 +82,7 @@ const begin = async (): Promise<void> => {
   const shim: ShimIo | undefined =
     start.wasi.length === 0 ? undefined : await import(new URL('io.js', start.shim).href);
   const imports = watched({
-    ...stationImports(start.limits, effects, ask),
+    ...stationImports(effects, ask),
     ...(shim === undefined ? {} : wasiImports(shim, logged)),
   });
   const modules = new Map(start.modules);
@@ -90,7 +90,7 @@ const begin = async (): Promise<void> => {
   const glue: Glue = await import(glueUrl);
   const { component } = glue.instantiate((name) => modules.get(name), imports);
   if (firstFault !== undefined) throw firstFault;
-  const run = runner(component.handle, start.limits, effects, { first: () => firstFault });
+  const run = runner(component.handle, effects, { first: () => firstFault });
   let usable = true;
   port.on('message', (batch: BatchPost) => {
     if (!usable) return;

@@ -2,7 +2,6 @@
  * Runs batches against a guest's `handle`: one result for each, in order. What the guest throws, a host function's
  * fault, or outcomes that do not fit make a failed result; after one, the guest is not called again.
  */
-import type { ComponentLimits } from '../limits.ts';
 import type { BatchPost, Fault, Handled, Message, Outcome, WorkerResult } from '../protocol.ts';
 import { HostFault } from './arguments.ts';
 import type { Ledger } from './ledger.ts';
@@ -22,12 +21,12 @@ const text = (value: unknown, what: string, cap: number): string =>
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : invalid('no object');
 
-/** A guest's outcome, checked, and the units of text in it. */
-export const readOutcome = (value: unknown, cap: number): { outcome: Outcome; units: number } => {
+/** A guest's outcome, checked, and the units of text in it, which the ledger bounds. */
+export const readOutcome = (value: unknown): { outcome: Outcome; units: number } => {
   const { tag, val } = fieldsOf(value);
   if (tag === 'done') return { outcome: { tag }, units: 0 };
   if (tag === 'replied') {
-    const reply = text(val, 'reply', cap);
+    const reply = text(val, 'reply', Number.POSITIVE_INFINITY);
     return { outcome: { tag, reply }, units: reply.length };
   }
   if (tag !== 'failed') return invalid('no known tag');
@@ -74,14 +73,14 @@ export interface Faults {
   readonly first: () => HostFault | undefined;
 }
 
-export const runner = (handle: Handle, limits: ComponentLimits, ledger: Ledger, faults: Faults) => {
+export const runner = (handle: Handle, ledger: Ledger, faults: Faults) => {
   const handled = (messages: readonly Message[], outcomes: unknown): readonly Handled[] => {
     if (!Array.isArray(outcomes) || outcomes.length !== messages.length) {
       const found = Array.isArray(outcomes) ? outcomes.length : 'none';
       throw new HostFault('sandbox/outcome-count', `expected ${messages.length} outcomes, found ${found}`);
     }
     return outcomes.map((value: unknown, place) => {
-      const { outcome, units } = readOutcome(value, limits.effectUnits);
+      const { outcome, units } = readOutcome(value);
       ledger.spend(place, units);
       return { outcome, effects: ledger.effectsOf(place) };
     });

@@ -2,7 +2,6 @@
  * The platform's interfaces as a guest sees them, release 0.1.0. Effects go into the ledger; `clock.now` and
  * `random.bytes` are answered here; the rest asks the host and blocks.
  */
-import type { ComponentLimits } from '../limits.ts';
 import type { StoreEntry, SyncAnswer, SyncCall } from '../protocol.ts';
 import { HostFault, integer, level, longest, name, optionalName, optionalText, text } from './arguments.ts';
 import type { Ledger } from './ledger.ts';
@@ -12,6 +11,8 @@ import { placements, provision, spawned, storedEntries, storedValue, thrown } fr
 /** Most bytes of one `random.bytes`. */
 const randomBytes = 4_096;
 const u32 = 2 ** 32 - 1;
+/** Texts that become effects: the ledger bounds them, with all others of their message. */
+const most = Number.POSITIVE_INFINITY;
 
 export type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 export type Ask = (call: SyncCall) => SyncAnswer;
@@ -24,10 +25,9 @@ const answered = (answer: SyncAnswer): unknown => {
 /** An answer of type `result<…, problem>`. */
 const resultOf = (answer: SyncAnswer): unknown => (answer.ok ? answer.value : thrown(answer.problem));
 
-export const stationImports = (limits: ComponentLimits, ledger: Ledger, ask: Ask): Imports => {
+export const stationImports = (ledger: Ledger, ask: Ask): Imports => {
   const random = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
   const now = Date.now;
-  const most = limits.effectUnits;
   const page = (scan: { prefix: string; after: string | null; limit: number }): readonly StoreEntry[] =>
     storedEntries(answered(ask({ call: 'store.scan', ...scan })));
   return {
