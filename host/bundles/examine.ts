@@ -146,8 +146,6 @@ export const examine = async (folder: string, sink?: ByteSink): Promise<Examined
     );
     copy?.end();
     if (!read.ok) return found(read.problem);
-    if (read.value !== entry.size)
-      return found(mismatch('bundle/size-mismatch', file.path, `${entry.size} bytes`, `${read.value} bytes`));
     const observed = digest.digest('hex');
     if (observed !== entry.sha256)
       found(mismatch('bundle/digest-mismatch', file.path, `sha256 ${entry.sha256}`, `sha256 ${observed}`));

@@ -67,7 +67,7 @@ export const openRecords = (db: Database, shapeOf: BundleStoreOptions['shapeOf']
         const known = topic.get(entry.id);
         if (known === undefined) return [];
         const { shape, digest } = shapeOf(entry);
-        if (known.kind === entry.kind && known.shape === shape) return [];
+        if (known.shape === shape) return [];
         return [
           problem('bundle/topic-conflict', {
             subject: entry.id,

@@ -104,6 +104,12 @@ for (const [name, one, other] of twins)
       .map((path) => ({ path, sha256: sha256('x'), size: 1 }));
     writeFileSync(join(folder, 'bundle.json'), authored({ content }));
     names(problemOf(await readBundle(folder)));
+    // Where the manifest tells of one only.
+    if (content.length > 1) {
+      writeFileSync(join(folder, 'bundle.json'), authored({ content: content.slice(0, 1) }));
+      names(problemOf(await readBundle(folder)));
+      writeFileSync(join(folder, 'bundle.json'), authored({ content }));
+    }
     // And where only one of them is on the disk, as on a system that cannot hold both.
     if (one !== 'bundle.json') rmSync(join(folder, one));
     names(problemOf(await readBundle(folder)));
@@ -278,6 +284,29 @@ test('P4: a folder that became a link between listing and entering is refused', 
   assert.deepEqual(paths, ['a']);
   assert.equal(codes.length, 1);
   assert.match(codes[0] ?? '', /^bundle\/(link|changed-while-read)$/);
+});
+
+test('P4: a file that became a link between listing and opening is not followed', async (t) => {
+  const at = join(temporary(t), 'link');
+  symlinkSync('/etc/hostname', at);
+  assert.equal(codeOf(await readRegular({ path: 'link', place: at, size: 1 }, 100, () => {})), 'bundle/link');
+});
+
+test('a file that gives more bytes than it has is refused', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const at = '/proc/self/status';
+  const read = await readRegular({ path: 'status', place: at, size: 0 }, 100, () => {});
+  assert.equal(codeOf(read), 'bundle/changed-while-read');
+});
+
+test('folders deeper than the bound are not entered, empty ones too', async (t) => {
+  const root = temporary(t);
+  await packedBundle(root, 'demo');
+  mkdirSync(join(root, 'demo', 'd/'.repeat(15)), { recursive: true });
+  value(await readBundle(join(root, 'demo')));
+  mkdirSync(join(root, 'demo', 'd/'.repeat(17)), { recursive: true });
+  assert.equal(codeOf(await readBundle(join(root, 'demo'))), 'bundle/limit-exceeded');
 });
 
 test('what cannot be read is a problem with the reason', {

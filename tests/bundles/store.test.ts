@@ -164,7 +164,7 @@ test('P4: a package folder exchanged for a link is not read through', async (t) 
     ['bundle/package-missing'],
   );
   rmSync(join(packages, 'demo.bundle'), { recursive: true });
-  mkdirSync(join(root, 'elsewhere'));
+  cpSync(join(root, 'demo'), join(root, 'elsewhere', active.identity), { recursive: true });
   symlinkSync(join(root, 'elsewhere'), join(packages, 'demo.bundle'));
   assert.deepEqual(
     (await store.verify()).map((found) => found.problem?.code),
