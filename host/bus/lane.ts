@@ -15,7 +15,7 @@ const inFlightBatches = 2;
 const backoffFirstMs = 100;
 const backoffLongestMs = 30_000;
 /** Failures in a row, without one message handled between them, after which it is parked. */
-const failuresToPark = 8;
+const failuresToPark = 6;
 
 export interface LaneHost {
   readonly ports: EffectPorts;

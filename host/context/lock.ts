@@ -78,6 +78,11 @@ const otherOwner = (folder: string, own?: string): string | undefined => {
   return found;
 };
 
+/** Removes what killed placements left in a sink; does nothing where nothing is left. */
+export const sweepSink = (folder: string): void => {
+  quietly(() => otherOwner(folder));
+};
+
 /**
  * Takes the sink, an existing folder; the answer lets it go. `context/placement-busy` after `waitMs`,
  * `context/write-failed` where no file can be made.

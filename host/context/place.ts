@@ -5,11 +5,11 @@
  */
 import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { collisionKey, makeBelow, relativeSegments } from '../paths/index.ts';
+import { collisionKey, makeBelow, plainBelow, relativeSegments } from '../paths/index.ts';
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import { errnoOf, turns } from './bytes.ts';
 import type { Placement, PlaceSkills, SkillSource } from './edge.ts';
-import { lockWaitMs, takeSink } from './lock.ts';
+import { lockWaitMs, sweepSink, takeSink } from './lock.ts';
 import { planSkill, readRecord, type Sink, skillFault, type Verdict } from './plan.ts';
 import { recordText } from './record.ts';
 import { carryOut, type OnStep } from './write.ts';
@@ -137,6 +137,8 @@ export const placeSkillsWith =
       decided.set(skill, placement(skill, decision));
     };
     const turn = turns();
+    if (plainBelow(sink.value.root, sink.value.segments).ok)
+      sweepSink(join(sink.value.root, ...sink.value.segments));
     const conflicts = nameConflicts(skills);
     const open: SkillSource[] = [];
     for (const skill of skills) {

@@ -169,7 +169,8 @@ export const carryOut = async (
   } catch (error) {
     for (const path of made) ignore(() => unlinkSync(path));
     ignore(() => rmdirSync(folder));
-    if (isProblem(error)) return failed(error);
+    // An error of the system has a code and a message too.
+    if (!(error instanceof Error) && isProblem(error)) return failed(error);
     const subject = shownIn(sink, skill.name);
     return failed(problem('context/write-failed', { subject, evidence: errnoOf(error) }));
   }

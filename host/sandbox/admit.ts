@@ -4,9 +4,10 @@
  */
 import { join } from 'node:path';
 import { failed, ok, type Problem, ProblemError, type Result, refuse } from '../problems/index.ts';
-import { type ComponentTree, readComponent } from './admission/component.ts';
+import { readComponent } from './admission/component.ts';
 import { limitComponent, memoryPlan } from './admission/rewrite.ts';
 import { judge, type Surface } from './admission/rules.ts';
+import type { ComponentTree } from './admission/scope.ts';
 import { discardEntry, readEntry, sha256, writeEntry } from './cache.ts';
 import type { AdmissionOptions, AdmitComponent, AdmittedComponent } from './edge.ts';
 import { type ComponentLimits, transpileLimits } from './limits.ts';

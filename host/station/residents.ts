@@ -92,7 +92,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     handles: new Set(entry.handles),
     subscribes: new Set(entry.subscribes),
     publishes: new Set(entry.publishes),
-    limits: options.limits,
+    // Without the bus it cannot say which message an effect belongs to.
+    limits: admitted.imports.includes('bus') ? options.limits : { ...options.limits, batch: 1 },
     start: async (callbacks) => {
       const checked = await verifyAdmitted(admitted);
       if (!checked.ok) return checked;

@@ -8,12 +8,12 @@ import { openBus } from '../bus/index.ts';
 import { answerContext, answerStore, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { placeSkills, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
-import { openPolicySource } from '../policy/index.ts';
-import { failed, ok, type Problem, type Result } from '../problems/index.ts';
+import { openPolicySource, type Policy } from '../policy/index.ts';
+import { ok, type Problem, ProblemError, type Result } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
 import { defaultLimits } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, openState } from '../state/index.ts';
-import { controlHandlers } from './handlers.ts';
+import { controlHandlers, type Handlers } from './handlers.ts';
 import { type Home, installation, openHome } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openResidents, type Residents } from './residents.ts';
@@ -33,12 +33,41 @@ export interface StationOptions {
   readonly now?: () => number;
 }
 
-/** Opens a station on a home; what was opened before a failure is closed again. */
+/**
+ * Opens a station on a home. The socket is claimed first: it tells a second station that there is one, and clients
+ * that come early wait. What was opened before a failure is closed again.
+ */
 export const openStation = async (options: StationOptions): Promise<Result<RunningStation>> => {
-  const { env = process.env, now = Date.now } = options;
   const opened = openHome(options.home);
   if (!opened.ok) return opened;
-  const home = opened.value;
+  const ready = Promise.withResolvers<Handlers>();
+  const control = await serveControl(opened.value.dir, ready.promise);
+  if (!control.ok) return control;
+  const rooms = await openRooms(opened.value, options);
+  if (!rooms.ok) {
+    ready.reject(new ProblemError(rooms.problem));
+    await control.value.close();
+    return rooms;
+  }
+  ready.resolve(rooms.value.handlers);
+  return ok({
+    home: opened.value,
+    stopped: control.value.closed,
+    stop: async () => {
+      await rooms.value.quiesce();
+      await control.value.close();
+    },
+  });
+};
+
+interface Rooms {
+  readonly handlers: Handlers;
+  /** Stops everything but the socket. */
+  readonly quiesce: () => Promise<void>;
+}
+
+const openRooms = async (home: Home, options: StationOptions): Promise<Result<Rooms>> => {
+  const { env = process.env, now = Date.now } = options;
   const state = openState(home.database);
   if (!state.ok) return state;
   const policy = openPolicySource(home.policy);
@@ -50,7 +79,13 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
     packages: home.packages,
     db: state.value.db,
     now,
-    shapeOf: canonicalShape,
+    shapeOf: (topic) => {
+      const canonical = canonicalShape(topic);
+      // A staged manifest's shapes were checked when it was read: one without a canonical form is a bug here.
+      if (!canonical.ok) throw new ProblemError(canonical.problem);
+      return canonical.value;
+    },
+    report: (found) => events.add('repaired', found.subject ?? '', found),
   });
   for (const found of await bundles.repair()) events.add('repaired', found.subject ?? '', found);
 
@@ -74,6 +109,11 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
     (component, token) => bus.tell(component, 'station.woke', { token }),
     (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
   );
+  const context = {
+    servers: (agent: string) => provisionFor(policy.current(), agent),
+    placeSkills: (cwd: string, sink: string) =>
+      placeSkills({ cwd, sink, skills: residents.intact().flatMap((bundle) => skillsOf(bundle)) }),
+  };
   const bus = openBus({
     state: state.value,
     events,
@@ -92,16 +132,11 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
           return answerStore(store, component, call);
         if (call.call === 'process.spawn')
           return capability.spawn(component, message, call.program, call.cwd);
-        return answerContext(context(residents), call);
+        return answerContext(context, call);
       },
     },
   });
   bus.onEased(capability.eased);
-  const context = (serving: Residents) => ({
-    servers: (agent: string) => provisionFor(policy.current(), agent),
-    placeSkills: (cwd: string, sink: string) =>
-      placeSkills({ cwd, sink, skills: serving.intact().flatMap((bundle) => skillsOf(bundle)) }),
-  });
   const residents = openResidents({
     bundles,
     bus,
@@ -114,12 +149,17 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
       await capability.endAllOf(component);
     },
   });
+  await residents.start();
+  await installShipped(residents, store, (id, why) => {
+    events.add('bundle-refused', id, why);
+    log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
+  });
 
   let closing: Promise<void> | undefined;
-  /** Everything but the socket: agents first, so that no component waits for one. */
   const quiesce = () => {
     closing ??= (async () => {
       wakes.close();
+      // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
       await processes.endAll();
       await bus.close();
       await processes.endAll();
@@ -128,12 +168,6 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
     })();
     return closing;
   };
-
-  await residents.start();
-  const shipped = await installShipped(residents, store, (id, why) => events.add('bundle-refused', id, why));
-  for (const why of shipped)
-    log.station('error', `${why.subject ?? ''}: ${why.message} ${why.evidence ?? ''}`);
-
   const handlers = controlHandlers({
     home,
     policy,
@@ -143,24 +177,12 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
     processes: processes.running,
     quiesce,
   });
-  const control = await serveControl(home.dir, handlers);
-  if (!control.ok) {
-    await quiesce();
-    return failed(control.problem);
-  }
   log.station('info', 'ready');
-  return ok({
-    home,
-    stopped: control.value.closed,
-    stop: async () => {
-      await quiesce();
-      await control.value.close();
-    },
-  });
+  return ok({ handlers, quiesce });
 };
 
 /** The variables policy names: those whose values must never be seen. A new set only when policy changed. */
-const secretNames = (current: () => import('../policy/index.ts').Policy) => {
+const secretNames = (current: () => Policy) => {
   let revision: string | undefined;
   let names: ReadonlySet<string> = new Set();
   return () => {
@@ -186,28 +208,29 @@ const installShipped = async (
   residents: Residents,
   store: ReturnType<typeof openComponentStore>,
   refused: (id: string, why: Problem) => void,
-): Promise<readonly Problem[]> => {
+): Promise<void> => {
   const folder = join(installation(), 'dist', 'bundles');
-  if (!existsSync(folder)) return [];
-  const problems: Problem[] = [];
+  if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).sort(contractsFirst)) {
-    const manifestBytes = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
+    const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
     const key = `shipped/${name}`;
     const seen = store.get('station', key);
-    if (seen === manifestBytes) continue;
+    if (seen === manifest) continue;
     const bundle = await readBundle(join(folder, name));
-    const installed = bundle.ok && residents.list().some((one) => one.id === bundle.value.manifest.id);
-    if (seen === undefined || installed) {
-      const done = bundle.ok ? await residents.install(join(folder, name)) : bundle;
+    const wanted = (id: string) => seen === undefined || residents.list().some((one) => one.id === id);
+    if (!bundle.ok) {
+      refused(name, bundle.problem);
+      continue;
+    }
+    if (wanted(bundle.value.manifest.id)) {
+      const done = await residents.install(join(folder, name));
       if (!done.ok) {
-        problems.push(done.problem);
         refused(name, done.problem);
         continue;
       }
     }
-    store.put('station', key, manifestBytes);
+    store.put('station', key, manifest);
   }
-  return problems;
 };
 
 const contractsFirst = (a: string, b: string) =>

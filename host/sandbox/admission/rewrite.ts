@@ -7,9 +7,9 @@
  */
 import { ok, type Result, refuse } from '../../problems/index.ts';
 import type { ComponentLimits } from '../limits.ts';
-import type { ComponentTree } from './component.ts';
 import { type CoreModule, limitCoreModule, type ModuleMaxima, sections, wasmPage } from './core.ts';
 import { leb128 } from './reader.ts';
+import type { ComponentTree } from './scope.ts';
 
 /** Core instances of one component, composed ones included. */
 const instanceCap = 200;

@@ -5,10 +5,10 @@
  */
 import { permissionFor } from '../../capabilities/index.ts';
 import { ok, type Result, refuse } from '../../problems/index.ts';
-import type { ComponentTree } from './component.ts';
 import { station010 } from './platform/station-0.1.0.ts';
 import type { Interface } from './platform/table.ts';
 import { wasi02 } from './platform/wasi-0.2.ts';
+import type { ComponentTree } from './scope.ts';
 import type { Exports, Item } from './types.ts';
 
 /** Every release of the platform interfaces this host serves. */

@@ -17,7 +17,7 @@ export type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>
 export type Ask = (call: SyncCall) => SyncAnswer;
 
 /** An answer that has no place for a problem in its type: a problem then stops the guest. */
-const valueOf = (answer: SyncAnswer): unknown => {
+const answered = (answer: SyncAnswer): unknown => {
   if (answer.ok) return answer.value;
   throw new HostFault(answer.problem.code, answer.problem.message);
 };
@@ -29,7 +29,7 @@ export const stationImports = (limits: ComponentLimits, ledger: Ledger, ask: Ask
   const now = Date.now;
   const most = limits.effectUnits;
   const page = (scan: { prefix: string; after: string | null; limit: number }): readonly StoreEntry[] =>
-    storedEntries(valueOf(ask({ call: 'store.scan', ...scan })));
+    storedEntries(answered(ask({ call: 'store.scan', ...scan })));
   return {
     'bearpunch:station/types': {},
     'bearpunch:station/log': {
@@ -57,7 +57,7 @@ export const stationImports = (limits: ComponentLimits, ledger: Ledger, ask: Ask
         ledger.current('store.get');
         const written = ledger.writes().get(found);
         if (written !== undefined) return written ?? undefined;
-        return storedValue(valueOf(ask({ call: 'store.get', key: found })));
+        return storedValue(answered(ask({ call: 'store.get', key: found })));
       },
       scan: (prefix: unknown, after: unknown, limit: unknown): readonly StoreEntry[] => {
         const scan = {
