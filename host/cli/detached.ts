@@ -8,14 +8,15 @@ import type { Word } from './start.ts';
 const [home = '', compileCache] = process.argv.slice(2);
 if (compileCache !== undefined) module.enableCompileCache(compileCache);
 
+const send = process.send?.bind(process);
 const tell = (word: Word): Promise<void> =>
   new Promise((resolve) => {
     // A parent that has gone away has nobody to tell.
-    if (process.send === undefined || !process.connected) resolve();
-    else process.send(word, undefined, undefined, () => resolve());
+    if (send === undefined || !process.connected) resolve();
+    else send(word, undefined, undefined, () => resolve());
   });
 const letGo = (): void => {
-  if (process.connected) process.disconnect();
+  if (process.connected) process.disconnect?.();
 };
 
 // After the cache is on: what is imported before it is compiled every time.
