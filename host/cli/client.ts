@@ -2,6 +2,7 @@
  * A client of the station: asks over the control socket, hands events on as they come. Loads nothing heavy: this is
  * what every short command waits for.
  */
+import { existsSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import { frameLines } from '../processes/index.ts';
@@ -46,7 +47,12 @@ const connected = (address: string): Promise<Socket | undefined> =>
 export const connectStation = async (home: string): Promise<Result<StationClient>> => {
   const address = controlAddress(home);
   const socket = address === undefined ? undefined : await connected(address);
-  if (socket === undefined) return refuse('station/not-running', { subject: home });
+  if (socket === undefined) {
+    const missing = existsSync(home)
+      ? {}
+      : { fix: 'Make the home with `jupiter init`, then start it with `jupiter up`.' };
+    return refuse('station/not-running', { subject: home, ...missing });
+  }
 
   const open = new Map<number, Open>();
   const framer = frameLines(controlLineBytes);

@@ -6,7 +6,7 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { ok, type Result, refuse } from '../problems/index.ts';
+import { failed, ok, ProblemError, type Result, refuse } from '../problems/index.ts';
 import { claimAddress, ownFolder, privateFolder, releaseAddress } from './address.ts';
 import { type Leave, serveClient } from './clients.ts';
 import type { Method, MethodEvent, MethodResult, Params } from './control.ts';
@@ -80,6 +80,8 @@ export const serveControl = async (
       return answered;
     } catch (error) {
       if (method === 'down') stopping = false;
+      // A station that could not be opened tells everybody who waited why.
+      if (error instanceof ProblemError) return failed(error.problem);
       options.onBug?.(method, error);
       return refuse('station/internal', { subject: method });
     }
