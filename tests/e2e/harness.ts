@@ -1,6 +1,7 @@
 /** A home, a workspace and the real command line, for tests from outside. Everything it starts ends with the test. */
 import { spawn } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { packBundle } from '../../host/bundles/index.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 export const repository = root;
@@ -24,6 +26,11 @@ export interface Run {
   /** The one JSON document of `--json`. */
   readonly json: () => Record<string, unknown>;
 }
+
+// The first home of a test process transpiles the shipped components; the others begin with its cache, which admission
+// checks byte for byte.
+const transpiled = join(tmpdir(), `jupiter-e2e-cache-${process.pid}`);
+process.on('exit', () => rmSync(transpiled, { recursive: true, force: true }));
 
 /** Longest time one command may take, ms. */
 const commandMs = 60_000;
@@ -68,9 +75,12 @@ export const openBench = (
     read: (path) => readFileSync(join(workspace, path), 'utf8'),
   };
   mkdirSync(home, { mode: 0o700 });
+  if (existsSync(transpiled)) cpSync(transpiled, join(home, 'cache'), { recursive: true });
   bench.policy(typeof options.policy === 'string' ? options.policy : JSON.stringify(options.policy, null, 2));
   t.after(async () => {
     await jupiter('down');
+    if (!existsSync(transpiled) && existsSync(join(home, 'cache')))
+      cpSync(join(home, 'cache'), transpiled, { recursive: true });
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   });
   return bench;
@@ -101,7 +111,7 @@ export const runJupiter = (args: readonly string[], env: Record<string, string> 
 const node = process.execPath;
 export const demoAgent = join(root, 'demo', 'agent.ts');
 export const demoProbe = join(root, 'demo', 'probe.ts');
-export const fixtureAgent = join(root, 'tests', 'fixtures', 'agents', 'scripted.mjs');
+export const fixtureAgent = join(root, 'tests', 'fixtures', 'agents', 'agent.mjs');
 
 export const firstPartyGrants = {
   'bearpunch.sessions': ['store:own', 'bus:publish', 'session-context:provision'],
@@ -133,13 +143,13 @@ export const probePolicy = (more: Record<string, unknown> = {}) => ({
   ...more,
 });
 
-/** A bundle folder with skills, as an author writes it; returns its path. */
-export const skillBundle = (
+/** A packed bundle folder with skills; returns its path. */
+export const skillBundle = async (
   dir: string,
   id: string,
   skills: Readonly<Record<string, Readonly<Record<string, string>>>>,
   version = '1.0.0',
-): string => {
+): Promise<string> => {
   const folder = join(dir, id);
   rmSync(folder, { recursive: true, force: true });
   for (const [name, files] of Object.entries(skills)) {
@@ -150,6 +160,8 @@ export const skillBundle = (
     }
   }
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify({ manifest: 2, id, version }));
+  const packed = await packBundle(folder);
+  if (!packed.ok) throw new Error(JSON.stringify(packed.problem));
   return folder;
 };
 

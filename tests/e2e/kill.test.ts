@@ -51,7 +51,7 @@ test('killed at 20 random moments under load, the station loses nothing it confi
   await bench.ask(
     'bundle',
     'install',
-    skillBundle(bench.workspace, 'test.skills', { deploy: { 'SKILL.md': skillText('deploy') } }),
+    await skillBundle(bench.workspace, 'test.skills', { deploy: { 'SKILL.md': skillText('deploy') } }),
   );
   const confirmed = new Map<string, { said: string[] }>();
   for (let round = 0; round < 20; round += 1) {

@@ -42,7 +42,7 @@ const create = (bench: Bench) =>
   bench.ask<Session>('session', 'create', '--agent', 'listed', '--cwd', bench.workspace);
 
 test('C6: an agent that ignores SIGTERM and has a grandchild is gone after close', async (t) => {
-  const { bench, marker } = benchWith(t, 'stubborn');
+  const { bench, marker } = benchWith(t, 'stubborn', '-');
   await bench.ask('up');
   const session = await create(bench);
   assert.ok(processesNaming(marker).length >= 2, 'agent and grandchild run');
@@ -52,7 +52,7 @@ test('C6: an agent that ignores SIGTERM and has a grandchild is gone after close
 });
 
 test('C6: … after down', async (t) => {
-  const { bench, marker } = benchWith(t, 'stubborn');
+  const { bench, marker } = benchWith(t, 'stubborn', '-');
   await bench.ask('up');
   await create(bench);
   assert.ok(processesNaming(marker).length >= 2);
@@ -61,7 +61,7 @@ test('C6: … after down', async (t) => {
 });
 
 test('C6: … after the station itself is killed', async (t) => {
-  const { bench, marker } = benchWith(t, 'stubborn');
+  const { bench, marker } = benchWith(t, 'stubborn', '-');
   await bench.ask('up');
   await create(bench);
   assert.ok(processesNaming(marker).length >= 2);
@@ -71,7 +71,7 @@ test('C6: … after the station itself is killed', async (t) => {
 });
 
 test('C5: an agent killed in mid-turn ends the turn and the session in a named state', async (t) => {
-  const { bench, marker } = benchWith(t, 'die-in-turn');
+  const { bench, marker } = benchWith(t, 'killed', '-');
   await bench.ask('up');
   const session = await create(bench);
   const said = await bench.jupiter('--json', 'session', 'say', session.id, 'go', '--wait');
@@ -100,7 +100,7 @@ test('C15: a program that is not there: the message names the alias and the PATH
 });
 
 test('cancel ends a turn; a permission is answered by its ID', async (t) => {
-  const { bench } = benchWith(t, 'ask');
+  const { bench } = benchWith(t, 'ask', '-');
   await bench.ask('up');
   const session = await create(bench);
   const turn = bench.jupiter('--json', 'session', 'say', session.id, 'ask me', '--wait');

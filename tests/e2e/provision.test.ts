@@ -32,7 +32,7 @@ test('two sessions, one probe alias: only the listed agent gets it, and its answ
   await bench.ask(
     'bundle',
     'install',
-    skillBundle(bench.workspace, 'test.skills', { deploy: { 'SKILL.md': skillText('deploy') } }),
+    await skillBundle(bench.workspace, 'test.skills', { deploy: { 'SKILL.md': skillText('deploy') } }),
   );
 
   const listed = await bench.ask<Session>('session', 'create', '--agent', 'listed', '--cwd', bench.workspace);
@@ -75,7 +75,7 @@ test('an unknown program family gets no skills, and the transcript says so', asy
   await bench.ask(
     'bundle',
     'install',
-    skillBundle(bench.workspace, 'test.skills', { deploy: { 'SKILL.md': skillText('deploy') } }),
+    await skillBundle(bench.workspace, 'test.skills', { deploy: { 'SKILL.md': skillText('deploy') } }),
   );
   const session = await bench.ask<Session>(
     'session',

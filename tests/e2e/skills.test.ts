@@ -16,7 +16,7 @@ const decisions = (session: Created) =>
 test("P2: a skill that collides with the user's file is refused while another is placed", async (t) => {
   const bench = openBench(t, { policy: probePolicy() });
   await bench.ask('up');
-  const bundle = skillBundle(dirname(bench.workspace), 'test.skills', {
+  const bundle = await skillBundle(dirname(bench.workspace), 'test.skills', {
     deploy: { 'SKILL.md': skillText('deploy') },
     review: { 'SKILL.md': skillText('review'), 'scripts/run.sh': 'echo run\n' },
   });
@@ -50,13 +50,13 @@ test('P1: a placed file the user edited, and one they added, stay byte for byte,
       },
       version,
     );
-  await bench.ask('bundle', 'install', make('One.', '1.0.0'));
+  await bench.ask('bundle', 'install', await make('One.', '1.0.0'));
   const create = () => bench.ask<Created>('session', 'create', '--agent', 'listed', '--cwd', bench.workspace);
   assert.deepEqual(decisions(await create()), { deploy: 'placed', review: 'placed' });
   assert.deepEqual(decisions(await create()), { deploy: 'unchanged', review: 'unchanged' });
   bench.file('.claude/skills/deploy/SKILL.md', 'edited by me\n');
   bench.file('.claude/skills/deploy/notes.md', 'my notes\n');
-  await bench.ask('bundle', 'install', make('Two.', '2.0.0'));
+  await bench.ask('bundle', 'install', await make('Two.', '2.0.0'));
   assert.deepEqual(decisions(await create()), { deploy: 'refused', review: 'placed' });
   assert.equal(bench.read('.claude/skills/deploy/SKILL.md'), 'edited by me\n');
   assert.equal(bench.read('.claude/skills/deploy/notes.md'), 'my notes\n');
@@ -69,7 +69,7 @@ test('P3: .claude linked out of the workspace: refused, nothing appears outside,
   const outside = join(dirname(bench.workspace), 'outside');
   mkdirSync(outside);
   symlinkSync(outside, join(bench.workspace, '.claude'));
-  const bundle = skillBundle(dirname(bench.workspace), 'test.skills', {
+  const bundle = await skillBundle(dirname(bench.workspace), 'test.skills', {
     deploy: { 'SKILL.md': skillText('deploy') },
   });
   await bench.ask('bundle', 'install', bundle);
