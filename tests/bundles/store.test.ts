@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { StoreStep } from '../../host/bundles/index.ts';
 import type { Problem } from '../../host/problems/index.ts';
 import {
   authored,
@@ -351,4 +352,35 @@ test('20 installs of one bundle at once end as one whole package', async (t) => 
   assert.deepEqual(readdirSync(packages), ['demo.bundle']);
   for (const result of staged) value(store.activate(value(result)));
   assert.deepEqual(await store.verify(), [{ id: 'demo.bundle' }]);
+});
+
+test('staging is read back and compared: what changed or was exchanged meanwhile never gets its name', async (t) => {
+  const staging = (packages: string): string =>
+    join(packages, readdirSync(packages).find((name) => name.startsWith('.staging-')) ?? 'none');
+  const harms: readonly (readonly [StoreStep, string, (folder: string, root: string) => void])[] = [
+    [
+      'stage:written',
+      'bundle/digest-mismatch',
+      (folder) => writeFileSync(join(folder, 'readme.md'), 'B bundle.\n'),
+    ],
+    [
+      'stage:written',
+      'bundle/identity-mismatch',
+      (folder, root) => {
+        rmSync(folder, { recursive: true });
+        cpSync(join(root, 'other'), folder, { recursive: true });
+      },
+    ],
+    // A write that fails is told as one, not as a fault of the bundle.
+    ['stage:folder-made', 'bundle/write-failed', (folder) => rmSync(folder, { recursive: true })],
+  ];
+  for (const [step, code, harm] of harms) {
+    const root = temporary(t);
+    await packedBundle(root, 'demo');
+    await packedBundle(root, 'other', { ...plainFiles, 'readme.md': 'Other.\n' });
+    const packages = join(root, 'packages');
+    const { store } = openStore(root, { onStep: (name) => name === step && harm(staging(packages), root) });
+    assert.equal(codeOf(await store.stage(join(root, 'demo'))), code);
+    assert.deepEqual(readdirSync(packages), []);
+  }
 });
