@@ -158,6 +158,7 @@ test('W2: imports outside the world are refused, each by name', async (t) => {
     ['wasi:random/random@0.2.3', '(export "get-random-u64" (func (result u32)))', 'sandbox/import-type'],
     ['bearpunch:station/log@9.9.9', '(export "x" (func))', 'sandbox/import-unknown'],
     ['bearpunch:station/shell@0.1.0', '(export "x" (func))', 'sandbox/import-unknown'],
+    ['plain', '(export "x" (func))', 'sandbox/import-unknown'],
     ['other:station/log@0.1.0', '(export "x" (func))', 'sandbox/import-unknown'],
     ['bearpunch:station/log@0.1.0', '(export "erase" (func))', 'sandbox/function-unknown'],
     [
