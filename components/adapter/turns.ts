@@ -56,7 +56,7 @@ export const startTurn = (station: Host, agent: Agent, turn: string, text: strin
   save(station, agent);
 };
 
-export const onUpdate = (station: Host, agent: Agent, params: unknown): void => {
+export const onUpdate = (station: Host, agent: Agent, params: unknown) => {
   if (!isRecord(params)) return station.log.warn(`${agent.session}: session/update without params`);
   if (agent.phase === 'initialize' || agent.phase === 'session') {
     // Before the session is ready an agent can only tell what happened in an earlier one.
@@ -82,7 +82,7 @@ export const onUpdate = (station: Host, agent: Agent, params: unknown): void => 
   }
 };
 
-export const onPermission = (station: Host, agent: Agent, frame: RequestFrame): void => {
+export const onPermission = (station: Host, agent: Agent, frame: RequestFrame) => {
   const params = isRecord(frame.params) ? frame.params : {};
   const asked = readPermission(params);
   const permission = { request: `r${agent.nextRequest}`, rpc: frame.id, options: asked.options };
@@ -110,7 +110,7 @@ export const onPermission = (station: Host, agent: Agent, frame: RequestFrame): 
   save(station, agent);
 };
 
-export const respond = (station: Host, agent: Agent, name: string, allow: boolean): void => {
+export const respond = (station: Host, agent: Agent, name: string, allow: boolean) => {
   const permission = agent.permissions.find((open) => open.request === name);
   if (permission === undefined)
     return fail('agent/request-unknown', 'The agent has no such request open.', { subject: name });
@@ -142,7 +142,7 @@ export const onCancelTimeout = (station: Host, agent: Agent, turn: string): void
   });
 };
 
-export const onPrompted = (station: Host, agent: Agent, turn: string, frame: ResponseFrame): void => {
+export const onPrompted = (station: Host, agent: Agent, turn: string, frame: ResponseFrame) => {
   if (agent.turn !== turn)
     return station.log.warn(`${agent.session}: the end of turn ${turn}, which is over already`);
   answerAll(station, agent);

@@ -40,12 +40,10 @@ const mark = Symbol('failure');
 
 /** Ends the handling of a message with this problem: its effects are dropped, a command's caller gets it. */
 export const fail = (code: string, message: string, detail: ProblemDetail = {}): never => {
-  // biome-ignore lint/style/useThrowOnlyError: carries data, is caught by the SDK, needs no stack
   throw { [mark]: { code, message, ...detail } };
 };
 /** As `fail`, with a problem somebody else reported. */
 export const failWith = (problem: Problem): never => {
-  // biome-ignore lint/style/useThrowOnlyError: as above
   throw { [mark]: problem };
 };
 

@@ -24,7 +24,7 @@ const transcriptUnits = 262_144;
 const rowsRead = 32;
 
 /** Why a session takes no prompt now. */
-const refusePrompt = ({ record }: Session): void => {
+const refusePrompt = ({ record }: Session) => {
   const subject = record.id;
   switch (record.state) {
     case 'idle':
