@@ -114,7 +114,12 @@ const played = async (): Promise<MiniStation> => {
 };
 
 test('the tool reply of a real MCP server reaches the transcript through Adapter and Sessions', async () => {
-  const station = await start({ provider: adapter, guests: ['sessions', 'adapter'] });
+  const canary = 'canary-4711';
+  const station = await start({
+    provider: adapter,
+    guests: ['sessions', 'adapter'],
+    env: { PATH: process.env.PATH ?? '', CANARY: canary },
+  });
   const id = create(station, { requireServers: ['probe'], requireSkills: ['greet'] });
   assert.equal(show(station, id).state, 'opening');
   assert.equal(
@@ -122,7 +127,7 @@ test('the tool reply of a real MCP server reaches the transcript through Adapter
     'session/opening',
   );
   await station.until(({ payload }) => payload.state === 'idle');
-  const { turn } = station.ask('bearpunch.sessions.say', { id, text: 'ask first' });
+  const { turn } = station.ask('bearpunch.sessions.say', { id, text: 'ask first {"has":"CANARY"}' });
   assert.equal(
     code(() => station.ask('bearpunch.sessions.say', { id, text: 'x' })),
     'session/busy',
@@ -141,8 +146,8 @@ test('the tool reply of a real MCP server reaches the transcript through Adapter
     `station: skill mine: refused: a file of the user is there (acme.skills ${'a'.repeat(12)})`,
     'station: opened by demo-agent 0.1.0',
     'station: server probe: handed over',
-    'user: ask first',
-    'tool [completed]: probe.probe: probe answered',
+    'user: ask first {"has":"CANARY"}',
+    'tool [completed]: probe.probe: probe answered: CANARY is set',
     'permission [allowed]: probe.probe: by a person',
     'agent: I was handed 1 server and called each.',
     'station: the turn ended: end_turn',
@@ -157,6 +162,8 @@ test('the tool reply of a real MCP server reaches the transcript through Adapter
       ['secret', 'withheld', undefined],
     ],
   );
+  for (const name of [sessions, adapter])
+    for (const text of station.guest(name).store.values()) assert.ok(!text.includes(canary));
   assert.deepEqual(station.faults, []);
 });
 
@@ -221,6 +228,7 @@ test('a failure while provisioning is written down and the session goes on; with
     [show(blind, ended).state, show(blind, ended).reason],
     ['ended', 'The policy cannot be read. (policy/unreadable)'],
   );
+  assert.equal(blind.guest(sessions).store.has(`l/${ended}`), false);
 });
 
 test('an event is believed only from the provider of its session', async () => {
