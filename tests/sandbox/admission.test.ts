@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { permissions } from '../../host/capabilities/index.ts';
+import { permissions } from '../../host/policy/index.ts';
 import { readComponent } from '../../host/sandbox/admission/component.ts';
 import { releases } from '../../host/sandbox/admission/rules.ts';
 import { admitComponent, defaultLimits } from '../../host/sandbox/index.ts';
