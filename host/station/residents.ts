@@ -6,15 +6,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BundleStore, type ComponentEntry, type InstalledBundle, skillsOf } from '../bundles/index.ts';
 import type { Bus, BusComponent, Prepared } from '../bus/index.ts';
-import type { PolicySource } from '../policy/index.ts';
+import type { Limits, PolicySource } from '../policy/index.ts';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
-import {
-  type AdmittedComponent,
-  admitComponent,
-  type ComponentLimits,
-  startActivation,
-  verifyAdmitted,
-} from '../sandbox/index.ts';
+import { type AdmittedComponent, admitComponent, startActivation, verifyAdmitted } from '../sandbox/index.ts';
 import type { EventLog } from '../state/index.ts';
 import type { BundleStatus, ComponentStatus } from './control.ts';
 
@@ -38,7 +32,7 @@ export interface ResidentsOptions {
   readonly policy: PolicySource;
   readonly events: EventLog;
   readonly cache: string;
-  readonly limits: ComponentLimits;
+  readonly limits: Limits;
   /** Ends what a component that leaves service still runs. */
   readonly endAllOf: (component: string) => Promise<void>;
 }

@@ -6,13 +6,8 @@ import type { TestContext } from 'node:test';
 import { buildComponent } from '../../components/guest/build.ts';
 import { type Bus, type BusComponent, type DeclaredTopic, openBus } from '../../host/bus/index.ts';
 import { answerStore } from '../../host/capabilities/index.ts';
-import { openPolicySource } from '../../host/policy/index.ts';
-import {
-  admitComponent,
-  type ComponentLimits,
-  defaultLimits,
-  startActivation,
-} from '../../host/sandbox/index.ts';
+import { type Limits, openPolicySource } from '../../host/policy/index.ts';
+import { admitComponent, defaultLimits, startActivation } from '../../host/sandbox/index.ts';
 import { openComponentStore, openEventLog, openState, type StationEvent } from '../../host/state/index.ts';
 
 export const permissions = ['store:own', 'bus:publish'];
@@ -58,6 +53,7 @@ export const topics: readonly DeclaredTopic[] = [
           put: { type: 'object', additionalProperties: text },
           get: text,
           act: text,
+          times: { type: 'number' },
         },
         additionalProperties: false,
       },
@@ -73,13 +69,19 @@ export interface BusBench {
   readonly ask: (payload: unknown, to?: string) => ReturnType<Bus['command']>;
   readonly stored: (key: string, name?: string) => string | undefined;
   readonly events: () => readonly StationEvent[];
+  /** Lines that reached the log. */
+  readonly logged: () => number;
   readonly grant: (granted: readonly string[]) => void;
-  readonly component: (name: string, limits?: Partial<ComponentLimits>) => Promise<BusComponent>;
+  readonly component: (name: string, limits?: Partial<Limits>) => Promise<BusComponent>;
   /** Prepares and takes into service. */
-  readonly attach: (name: string, limits?: Partial<ComponentLimits>) => Promise<void>;
+  readonly attach: (name: string, limits?: Partial<Limits>) => Promise<void>;
 }
 
-export const openBusBench = async (t: TestContext): Promise<BusBench> => {
+export const openBusBench = async (
+  t: TestContext,
+  now: () => number = Date.now,
+  subscribes: (name: string) => readonly string[] = () => ['test.happened'],
+): Promise<BusBench> => {
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bus-'));
   const policyFile = join(dir, 'policy.jsonc');
   const grant = (granted: readonly string[]) =>
@@ -88,15 +90,18 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
   const state = openState(join(dir, 'station.db'));
   if (!state.ok) throw new Error(state.problem.message);
   const store = openComponentStore(state.value.db);
+  let logged = 0;
   const events = openEventLog(state.value.db, Date.now, (line) => line);
   const bus = openBus({
     state: state.value,
     events,
     policy: openPolicySource(policyFile),
-    now: Date.now,
+    now,
     redact: (line) => line,
     ports: {
-      log: () => undefined,
+      log: () => {
+        logged += 1;
+      },
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
@@ -114,7 +119,7 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
     state.value.close();
     rmSync(dir, { recursive: true, force: true });
   });
-  const component = async (name: string, changed: Partial<ComponentLimits> = {}): Promise<BusComponent> => {
+  const component = async (name: string, changed: Partial<Limits> = {}): Promise<BusComponent> => {
     const limits = { ...defaultLimits, ...changed };
     const admitted = await admitComponent(await testerBytes(), {
       cache,
@@ -127,7 +132,7 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
       bundle: 'test.bundle',
       revision: 'r1',
       handles: new Set(['test.do']),
-      subscribes: new Set(['test.happened']),
+      subscribes: new Set(subscribes(name)),
       publishes: new Set(['test.happened']),
       limits,
       start: (callbacks) => startActivation(admitted.value, { limits, name, ...callbacks }),
@@ -144,6 +149,7 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
       return found === undefined ? undefined : (JSON.parse(found) as string);
     },
     events: () => events.newest(100),
+    logged: () => logged,
     attach: async (name, limits) => {
       const prepared = await bus.prepare(await component(name, limits));
       if (!prepared.ok) throw new Error(JSON.stringify(prepared.problem));
