@@ -23,7 +23,8 @@ export interface HandlersOptions {
   readonly sessions: SessionHandlers;
   readonly startedAt: number;
   readonly processes: () => number;
-  readonly quiesce: () => Promise<void>;
+  /** Stops everything; answers `station/draining` where calls outlast the bound, and goes on by itself. */
+  readonly stop: () => Promise<Result<{ stopped: true }>>;
 }
 
 export const controlHandlers = (options: HandlersOptions): Handlers => {
@@ -37,10 +38,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     };
   return {
     status: current(async () => ok(await status())),
-    down: async () => {
-      await options.quiesce();
-      return ok({ stopped: true });
-    },
+    down: options.stop,
     'bundle.install': current(({ source }) => residents.install(source)),
     'bundle.list': current(async () => ok({ bundles: residents.list() })),
     'bundle.verify': async ({ id }) => {

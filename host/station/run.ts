@@ -9,16 +9,16 @@ import { answerCalls, openProcessCapability, openWakes } from '../capabilities/i
 import { placeSkills, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
-import { ok, type Problem, ProblemError, type Result } from '../problems/index.ts';
+import { ok, type Problem, ProblemError, type Result, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
-import { defaultLimits } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, openState } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
 import { type Home, installation, openHome } from './home.ts';
 import { openStationLog } from './log.ts';
-import { openResidents, type Residents } from './residents.ts';
+import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
 import { sessionHandlers } from './sessions.ts';
 import { serveControl } from './socket.ts';
+import { openStandings } from './standings.ts';
 
 export interface RunningStation {
   readonly home: Home;
@@ -31,7 +31,12 @@ export interface StationOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
+  /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
+  readonly drainMs?: number;
 }
+
+/** The default of it: as long as a call may take where policy says nothing. */
+const usualDrainMs = 5_000;
 
 /**
  * Opens a station on a home. The socket is claimed first: it tells a second station that there is one, and clients
@@ -43,7 +48,7 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
   const ready = Promise.withResolvers<Handlers>();
   const control = await serveControl(opened.value.dir, ready.promise);
   if (!control.ok) return control;
-  const rooms = await openRooms(opened.value, options);
+  const rooms = await openRooms(opened.value, options, () => void control.value.close());
   if (!rooms.ok) {
     ready.reject(new ProblemError(rooms.problem));
     await control.value.close();
@@ -66,8 +71,12 @@ interface Rooms {
   readonly quiesce: () => Promise<void>;
 }
 
-const openRooms = async (home: Home, options: StationOptions): Promise<Result<Rooms>> => {
-  const { env = process.env, now = Date.now } = options;
+const openRooms = async (
+  home: Home,
+  options: StationOptions,
+  closeControl: () => void,
+): Promise<Result<Rooms>> => {
+  const { env = process.env, now = Date.now, drainMs = usualDrainMs } = options;
   const state = openState(home.database);
   if (!state.ok) return state;
   const policy = openPolicySource(home.policy);
@@ -75,7 +84,9 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.value.db, now, redact);
   const processes = await openProcesses({ run: home.run });
+  const standings = openStandings(state.value.db, redact);
   const bundles = openBundleStore({
+    inUse: standings.revisions,
     packages: home.packages,
     db: state.value.db,
     now,
@@ -137,7 +148,9 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
     policy,
     events,
     cache: home.cache,
-    limits: defaultLimits,
+    standings,
+    state: state.value,
+    drainMs,
     endAllOf: async (component) => {
       wakes.forget(component);
       await capability.endAllOf(component);
@@ -169,7 +182,12 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
     sessions: sessionHandlers(bus, redact),
     startedAt,
     processes: processes.running,
-    quiesce,
+    stop: async () => {
+      const ended = quiesce();
+      if (await endsWithin(ended, drainMs)) return ok({ stopped: true });
+      void ended.then(closeControl);
+      return refuse('station/draining', { evidence: inFlightOf(bus) });
+    },
   });
   log.station('info', 'ready');
   return ok({ handlers, quiesce });

@@ -1,0 +1,90 @@
+/**
+ * From a component of an installed bundle to an instance that is ready to serve: its bytes are judged again, policy
+ * is asked for what it needs, and only then something is started. Nothing here changes what serves.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ComponentEntry, InstalledBundle } from '../bundles/index.ts';
+import type { Bus, Prepared } from '../bus/index.ts';
+import { type Limits, type PolicySource, usualLimits } from '../policy/index.ts';
+import { type Problem, problem, type Result } from '../problems/index.ts';
+import { type AdmittedComponent, admitComponent, startActivation, verifyAdmitted } from '../sandbox/index.ts';
+
+export const nameOf = (bundle: InstalledBundle, entry: ComponentEntry): string =>
+  `${bundle.manifest.id}:${entry.id}`;
+
+/**
+ * What became of trying a component. `refused` is about its bytes and `failed` about its start: the first is the same
+ * at every try, the second may not be. `waiting` is for a grant.
+ */
+export type Attempt =
+  | { readonly is: 'ready'; readonly prepared: Prepared }
+  | { readonly is: 'waiting' | 'refused' | 'failed'; readonly problem: Problem };
+
+export interface Instances {
+  readonly attempt: (bundle: InstalledBundle, entry: ComponentEntry) => Promise<Attempt>;
+  readonly ungranted: (bundle: InstalledBundle, entry: ComponentEntry) => readonly string[];
+  readonly limitsOf: (bundle: string) => Limits;
+}
+
+export interface InstancesOptions {
+  readonly bus: Bus;
+  readonly policy: PolicySource;
+  readonly cache: string;
+}
+
+export const openInstances = ({ bus, policy, cache }: InstancesOptions): Instances => {
+  const limitsOf = (bundle: string): Limits => policy.current().limits.get(bundle) ?? usualLimits;
+
+  const ungranted = (bundle: InstalledBundle, entry: ComponentEntry): readonly string[] => {
+    const granted = policy.current().grants.get(bundle.manifest.id);
+    return entry.permissions.filter((permission) => granted?.has(permission) !== true);
+  };
+
+  const prepare = (
+    bundle: InstalledBundle,
+    entry: ComponentEntry,
+    admitted: AdmittedComponent,
+    limits: Limits,
+  ): Promise<Result<Prepared>> => {
+    const name = nameOf(bundle, entry);
+    return bus.prepare({
+      name,
+      bundle: bundle.manifest.id,
+      revision: bundle.identity,
+      handles: new Set(entry.handles),
+      subscribes: new Set(entry.subscribes),
+      publishes: new Set(entry.publishes),
+      // Without the bus it cannot say which message an effect belongs to.
+      limits: admitted.imports.includes('bus') ? limits : { ...limits, batch: 1 },
+      start: async (callbacks) => {
+        const checked = await verifyAdmitted(admitted);
+        if (!checked.ok) return checked;
+        return startActivation(admitted, { limits, name, ...callbacks });
+      },
+    });
+  };
+
+  return {
+    ungranted,
+    limitsOf,
+    attempt: async (bundle, entry) => {
+      const limits = limitsOf(bundle.manifest.id);
+      const bytes = await readFile(join(bundle.folder, entry.entry));
+      const admitted = await admitComponent(bytes, { cache, permissions: entry.permissions, limits });
+      if (!admitted.ok) return { is: 'refused', problem: admitted.problem };
+      const missing = ungranted(bundle, entry);
+      if (missing.length > 0) {
+        const evidence = missing.join(', ');
+        return {
+          is: 'waiting',
+          problem: problem('bundle/not-granted', { subject: nameOf(bundle, entry), evidence }),
+        };
+      }
+      const prepared = await prepare(bundle, entry, admitted.value, limits);
+      return prepared.ok
+        ? { is: 'ready', prepared: prepared.value }
+        : { is: 'failed', problem: prepared.problem };
+    },
+  };
+};
