@@ -143,7 +143,7 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
       await capability.endAllOf(component);
     },
   });
-  await residents.start();
+  residents.start();
   await installShipped(residents, store, (id, why) => {
     events.add('bundle-refused', id, why);
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
@@ -152,6 +152,7 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
   let closing: Promise<void> | undefined;
   const quiesce = () => {
     closing ??= (async () => {
+      await residents.settled();
       wakes.close();
       // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
       await processes.endAll();
