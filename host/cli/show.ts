@@ -16,9 +16,10 @@ const componentText = ({ id, state, serving, retained }: Component, revision: st
   return `${id} ${state}${other}${retained === undefined ? '' : `, ${short(retained)} retained`}`;
 };
 
-const componentFaults = ({ id, problem, candidate }: Component): readonly string[] => [
+const componentFaults = ({ id, problem, candidate, serving }: Component): readonly string[] => [
   ...(problem === undefined ? [] : [`${id}: ${about(problem)}`]),
-  ...(candidate === undefined || candidate.problem === problem
+  // Where nothing serves, the candidate's problem is the component's.
+  ...(candidate === undefined || (serving === undefined && candidate.problem.code === problem?.code)
     ? []
     : [`${id}: candidate ${short(candidate.revision)}: ${about(candidate.problem)}`]),
 ];

@@ -8,7 +8,7 @@ import type { ComponentEntry, InstalledBundle } from '../bundles/index.ts';
 import type { Bus, Prepared } from '../bus/index.ts';
 import { type Limits, type PolicySource, usualLimits } from '../policy/index.ts';
 import { type Problem, problem, type Result } from '../problems/index.ts';
-import { type AdmittedComponent, admitComponent, startActivation, verifyAdmitted } from '../sandbox/index.ts';
+import { type AdmittedComponent, admitComponent, startActivation } from '../sandbox/index.ts';
 
 export const nameOf = (bundle: InstalledBundle, entry: ComponentEntry): string =>
   `${bundle.manifest.id}:${entry.id}`;
@@ -57,11 +57,7 @@ export const openInstances = ({ bus, policy, cache }: InstancesOptions): Instanc
       publishes: new Set(entry.publishes),
       // Without the bus it cannot say which message an effect belongs to.
       limits: admitted.imports.includes('bus') ? limits : { ...limits, batch: 1 },
-      start: async (callbacks) => {
-        const checked = await verifyAdmitted(admitted);
-        if (!checked.ok) return checked;
-        return startActivation(admitted, { limits, name, ...callbacks });
-      },
+      start: (callbacks) => startActivation(admitted, { limits, name, ...callbacks }),
     });
   };
 

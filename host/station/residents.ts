@@ -14,8 +14,11 @@ import { type Attempt, nameOf, openInstances } from './instances.ts';
 import type { Standing, Standings } from './standings.ts';
 
 export interface Residents {
-  /** Takes every active, intact bundle into service; a component that cannot start does not stop the others. */
-  readonly start: () => Promise<void>;
+  /**
+   * Verifies every active bundle and takes the intact ones into service; a component that cannot start does not stop
+   * the others. Goes on in the background: `reconcile`, and with it every request, waits for it.
+   */
+  readonly start: () => void;
   readonly install: (source: string) => Promise<Result<BundleStatus>>;
   /** Answers `bundle/draining` where calls outlast the bound, and finishes by itself when the last one ends. */
   readonly uninstall: (id: string) => Promise<Result<{ id: string; revision: string }>>;
@@ -24,8 +27,15 @@ export interface Residents {
   readonly list: () => readonly BundleStatus[];
   /** Bundles in service: whose bytes were found intact. */
   readonly intact: () => readonly InstalledBundle[];
-  /** Looks whether policy grants by now what components wait for, and gives them the limits it sets by now. */
+  /**
+   * Waits for the start, then looks whether policy grants by now what components wait for, and gives them the limits
+   * it sets by now.
+   */
   readonly reconcile: () => Promise<void>;
+  /** Resolves when no change is under way. */
+  readonly settled: () => Promise<void>;
+  /** Resolves when the uninstalls that had to wait for calls have finished. */
+  readonly departed: () => Promise<void>;
 }
 
 export interface ResidentsOptions {
@@ -73,6 +83,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
   const tried = new Map<string, string>();
   let seenRevision = '';
   let turn: Promise<unknown> = Promise.resolve();
+  let started: Promise<void> = Promise.resolve();
+  const departures = new Set<Promise<unknown>>();
 
   /** One change at a time. */
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
@@ -284,7 +296,9 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     standings.leave(id);
     const gone = Promise.all(lanesOf(id).map(({ name }) => retire(name)));
     if (await endsWithin(gone, options.drainMs)) return remove(id);
-    void gone.then(() => alone(() => remove(id)));
+    const departure = gone.then(() => alone(() => remove(id)));
+    departures.add(departure);
+    void departure.finally(() => departures.delete(departure));
     return refuse('bundle/draining', { subject: id, evidence: inFlightOf(bus, `${id}:`) });
   };
 
@@ -315,18 +329,22 @@ export const openResidents = (options: ResidentsOptions): Residents => {
 
   return {
     intact,
-    start: async () => {
-      for (const id of standings.leaving()) await remove(id);
-      for (const { id, problem: why } of await bundles.verify()) {
-        if (why === undefined) continue;
-        broken.set(id, why);
-        events.add('bundle-broken', id, why);
-      }
+    start: () => {
       seenRevision = policy.current().revision;
-      const whole = intact();
-      for (const bundle of whole) declareTopics(bundle);
-      await Promise.all(
-        whole.flatMap((bundle) => bundle.manifest.components.map((entry) => restore(bundle, entry))),
+      started = alone(async () => {
+        for (const id of standings.leaving()) await remove(id);
+        for (const { id, problem: why } of await bundles.verify()) {
+          if (why === undefined) continue;
+          broken.set(id, why);
+          events.add('bundle-broken', id, why);
+        }
+        const whole = intact();
+        for (const bundle of whole) declareTopics(bundle);
+        await Promise.all(
+          whole.flatMap((bundle) => bundle.manifest.components.map((entry) => restore(bundle, entry))),
+        );
+      }).catch((cause: unknown) =>
+        events.add('start-failed', 'bundles', problem('station/internal', { evidence: String(cause) })),
       );
     },
     install: (source) => alone(() => install(source)),
@@ -359,7 +377,14 @@ export const openResidents = (options: ResidentsOptions): Residents => {
       return ok(await bundles.verify(id));
     },
     list: () => bundles.active().map(statusOf),
+    settled: async () => {
+      await turn;
+    },
+    departed: async () => {
+      await Promise.all(departures);
+    },
     reconcile: async () => {
+      await started;
       const { revision } = policy.current();
       if (revision === seenRevision) return;
       seenRevision = revision;
