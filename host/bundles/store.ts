@@ -163,9 +163,10 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
   const judged = (): readonly (readonly [BundleRow, boolean])[] => {
     const earlier = new Map<string, number>();
     return records.rows().map((row) => {
-      if (row.active === 1 || inUse(row.id).has(row.identity)) return [row, true];
+      if (row.active === 1) return [row, true];
       const before = earlier.get(row.id) ?? 0;
-      const stays = before < earlierKept && packages.has(row.id, row.identity);
+      const there = packages.has(row.id, row.identity);
+      const stays = there && (before < earlierKept || inUse(row.id).has(row.identity));
       if (stays) earlier.set(row.id, before + 1);
       return [row, stays];
     });

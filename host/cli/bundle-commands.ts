@@ -58,7 +58,21 @@ export const addBundleCommands = (program: Command, run: Run): void => {
       .argument('<src>', 'folder of the bundle')
       .description('verify, stage and activate a bundle'),
     'bundle install ./my-bundle',
-  ).action((src: string) => run((io) => answer(io, 'bundle.install', { source: resolve(src) }, bundleText)));
+  ).action((src: string) =>
+    run(async (io) => {
+      const installed = await ask(io, 'bundle.install', { source: resolve(src) });
+      if (!installed.ok) return installed;
+      // Installed, and still not all of what was meant where a component of it did not start.
+      const failed = installed.value.components.some(
+        ({ candidate }) => candidate !== undefined && candidate.problem.code !== 'bundle/not-granted',
+      );
+      return ok({
+        json: installed.value,
+        plain: bundleText(installed.value),
+        ...(failed ? { exit: 1 as const } : {}),
+      });
+    }),
+  );
   example(bundle.command('list').description('installed bundles and what they run'), 'bundle list').action(
     () =>
       run((io) =>
