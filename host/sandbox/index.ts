@@ -4,6 +4,7 @@
  */
 export { startActivation } from './activation.ts';
 export { admitComponent, verifyAdmitted } from './admit.ts';
+export { boundWasmMemory } from './backstop.ts';
 export type {
   Activation,
   ActivationOptions,
