@@ -8,9 +8,15 @@ import { type Bus, type BusComponent, type DeclaredTopic, openBus } from '../../
 import { answerStore } from '../../host/capabilities/index.ts';
 import { type Limits, openPolicySource } from '../../host/policy/index.ts';
 import { admitComponent, defaultLimits, startActivation } from '../../host/sandbox/index.ts';
-import { openComponentStore, openEventLog, openState, type StationEvent } from '../../host/state/index.ts';
+import {
+  type ComponentStore,
+  openComponentStore,
+  openEventLog,
+  openState,
+  type StationEvent,
+} from '../../host/state/index.ts';
 
-export const permissions = ['store:own', 'bus:publish'];
+export const permissions = ['store:own', 'bus:publish', 'process:spawn'];
 const root = join(import.meta.dirname, '..', '..');
 
 // One transpilation for all tests of a process; removed at its end.
@@ -66,6 +72,7 @@ export const topics: readonly DeclaredTopic[] = [
 
 export interface BusBench {
   readonly bus: Bus;
+  readonly store: ComponentStore;
   readonly ask: (payload: unknown, to?: string) => ReturnType<Bus['command']>;
   readonly stored: (key: string, name?: string) => string | undefined;
   readonly events: () => readonly StationEvent[];
@@ -81,6 +88,7 @@ export const openBusBench = async (
   t: TestContext,
   now: () => number = Date.now,
   subscribes: (name: string) => readonly string[] = () => ['test.happened'],
+  owns: (name: string, process: string) => boolean = () => false,
 ): Promise<BusBench> => {
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bus-'));
   const policyFile = join(dir, 'policy.jsonc');
@@ -105,7 +113,7 @@ export const openBusBench = async (
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
-      owns: () => false,
+      owns,
       settleSpawns: () => undefined,
       call: (name, call) => {
         if (call.call === 'store.get' || call.call === 'store.scan') return answerStore(store, name, call);
@@ -140,6 +148,7 @@ export const openBusBench = async (
   };
   return {
     bus,
+    store,
     grant,
     component,
     ask: (payload, to) =>
