@@ -187,6 +187,7 @@ test("C15: the search uses the station's PATH, and no relative entry of it", asy
   };
   const refused = await place.processes.start({ ...request, env: { PATH: place.cwd } });
   assert.equal(!refused.ok && refused.problem.code, 'process/not-found');
+  assert.ok(!refused.ok && refused.problem.message.includes(process.env.PATH), 'the message names the PATH');
   process.env.PATH = `${place.cwd}:${path}`;
   const child = await follow(place, '', { command: 'planted', args: [] });
   await child.exit;
