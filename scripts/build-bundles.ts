@@ -17,7 +17,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { buildComponent, witRelease } from '../components/guest/build.ts';
+import { buildComponent } from '../components/guest/build.ts';
 import { shapeOf } from '../contracts/shapes.ts';
 import { firstPartyTopics } from '../contracts/topics/index.ts';
 import type { Manifest } from '../host/bundles/index.ts';
@@ -85,7 +85,6 @@ const buildInto = async (name: BundleName, folder: string): Promise<void> => {
       entry: join(source, 'component.ts'),
       out: join(folder, entry),
       permissions,
-      wit: join(root, 'wit', witRelease),
     });
   }
   const skills = join(source, 'skills');

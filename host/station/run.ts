@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBundleStore, readBundle, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
-import { answerContext, answerStore, openProcessCapability, openWakes } from '../capabilities/index.ts';
+import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { placeSkills, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
@@ -127,13 +127,7 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
       kill: capability.kill,
       owns: capability.owns,
       settleSpawns: capability.settleSpawns,
-      call: (component, call, message) => {
-        if (call.call === 'store.get' || call.call === 'store.scan')
-          return answerStore(store, component, call);
-        if (call.call === 'process.spawn')
-          return capability.spawn(component, message, call.program, call.cwd);
-        return answerContext(context, call);
-      },
+      call: answerCalls({ policy: policy.current, store, process: capability, context }),
     },
   });
   bus.onEased(capability.eased);
