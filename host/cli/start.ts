@@ -91,11 +91,13 @@ export const interrupted = (): Promise<void> =>
 
 /** A station in this process until it is stopped, by `jupiter down` or by a signal. */
 export const stayForeground = async (io: Io): Promise<Result<Answer>> => {
+  // From the beginning: a signal that comes while the home is being opened stops it as soon as that is done.
+  const stop = interrupted();
   const opened = await openStation({ home: io.home });
   if (!opened.ok) return opened;
   const { pid } = process;
   io.event({ ready: { home: io.home, pid } }, `home  ${io.home}\npid   ${pid}`);
-  void interrupted().then(() => opened.value.stop());
+  void stop.then(() => opened.value.stop());
   await opened.value.stopped;
   io.event({ stopped: true }, 'stopped');
   return ok({ json: undefined, plain: '' });

@@ -1,6 +1,6 @@
 /** The life of a real station from the command line. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +14,11 @@ const homeOf = async (t: TestContext): Promise<string> => {
   t.after(() => run(['--home', home, 'down']));
   return home;
 };
+/** Processes whose command line names the folder: a station and its agents do. */
+const naming = (folder: string): readonly string[] =>
+  execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes(folder));
 const isThere = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
@@ -77,6 +82,7 @@ test('the demo calls the tool and leaves nothing behind', async (t) => {
   assert.match(ran.out, /^tool \[completed\]: probe\.probe: probe answered$/m);
   assert.match(ran.out, /say-hello +placed/);
   assert.deepEqual(readdirSync(TMPDIR), []);
+  assert.deepEqual(naming(TMPDIR), []);
 });
 
 test('the demo leaves nothing behind when it is interrupted, twice', async (t) => {
@@ -103,4 +109,5 @@ test('the demo leaves nothing behind when it is interrupted, twice', async (t) =
   assert.equal(code, 1);
   assert.equal(JSON.parse(out).problem.code, 'cli/interrupted');
   assert.deepEqual(readdirSync(TMPDIR), []);
+  assert.deepEqual(naming(TMPDIR), []);
 });
