@@ -71,6 +71,7 @@ export const startDetached = async ({
     child.once('error', (error) => settle(error.message));
     child.once('exit', (code, ended) => settle(`it ended with ${ended ?? code}; its output is in ${output}`));
     signal?.addEventListener('abort', () => settle('interrupted'), { once: true });
+    if (signal?.aborted === true) settle('interrupted');
   });
   if (typeof word === 'string') {
     await ended(child);

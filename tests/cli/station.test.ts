@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { startDetached } from '../../host/cli/start.ts';
 import { launcher, run, temporary } from './fixtures/command.ts';
 
 /** A home without any bundle: quick to start. */
@@ -73,6 +74,19 @@ test('up --foreground stays until it is told to stop', async (t) => {
   assert.equal(ready.ready.home, home);
   assert.deepEqual(stopped, { stopped: true });
   assert.equal((await run(['--home', home, 'status'])).code, 3);
+});
+
+test('a start that is given up ends what was started, before it says so', async (t) => {
+  const home = await homeOf(t);
+  for (const before of [true, false]) {
+    const stop = new AbortController();
+    if (before) stop.abort();
+    const started = startDetached({ home, signal: stop.signal });
+    stop.abort();
+    const given = await started;
+    assert.equal(!given.ok && given.problem.code, 'cli/interrupted');
+    assert.deepEqual(naming(home), []);
+  }
 });
 
 test('the demo calls the tool and leaves nothing behind', async (t) => {
