@@ -21,6 +21,7 @@ import { buildComponent } from '../components/guest/build.ts';
 import { shapeOf } from '../contracts/shapes.ts';
 import { firstPartyTopics } from '../contracts/topics/index.ts';
 import type { Manifest } from '../host/bundles/index.ts';
+import { buildWorker } from './build-worker.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const guests = ['adapter', 'echo', 'sessions'] as const;
@@ -137,6 +138,7 @@ export const buildBundles = async (
 };
 
 if (import.meta.main) {
+  await buildWorker();
   const built = await buildBundles();
   console.log(built.length === 0 ? 'bundles are up to date' : `built ${built.join(', ')}`);
 }

@@ -17,6 +17,7 @@ import { answerText } from './answers.ts';
 import type { Activation, ActivationOptions, AdmittedComponent, StartActivation } from './edge.ts';
 import { loadComponent } from './load.ts';
 import { readWorkerPost } from './posts.ts';
+import { workerProgram } from './program.ts';
 import {
   type BatchPost,
   type BatchResult,
@@ -27,9 +28,6 @@ import {
   signal,
   type WorkerStart,
 } from './protocol.ts';
-
-const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-const workerFile = new URL(`./worker/main.${extension}`, import.meta.url);
 
 /** JavaScript heap and stack of one worker, MiB; the guest's own memory is bounded in its modules. */
 const workerHeap = {
@@ -185,7 +183,7 @@ export const startActivation: StartActivation = async (
   };
   let worker: Worker;
   try {
-    worker = new Worker(workerFile, {
+    worker = new Worker(workerProgram().file, {
       name: options.name,
       workerData: start,
       transferList: [port2],
