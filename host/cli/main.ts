@@ -99,7 +99,7 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
     return exit;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return 0;
+    if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') err.write(program.helpInformation());
     else printProblem(usage(error, args, program), args.includes('--json'), out, err);
     return 2;
