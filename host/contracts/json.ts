@@ -25,12 +25,18 @@ export const nestsDeeperThan = (value: Json, levels: number): boolean => {
   return Object.values(value).some((item) => nestsDeeperThan(item as Json, levels - 1));
 };
 
-// A string, and the colon that makes it a key. Sticky over valid JSON text, so that it never starts inside a string.
-const stringToken = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+const [quote, backslash, colon, space] = [34, 92, 58, 32];
 
+/** Strings of a valid JSON text that stand before a colon. By code units: a lock's manifest may have megabytes. */
 const keysWritten = (text: string): number => {
   let count = 0;
-  for (const found of text.matchAll(stringToken)) if (found[1] !== undefined) count += 1;
+  for (let i = 0; i < text.length; i += 1) {
+    if (text.charCodeAt(i) !== quote) continue;
+    for (i += 1; text.charCodeAt(i) !== quote; i += 1) if (text.charCodeAt(i) === backslash) i += 1;
+    let next = i + 1;
+    while (text.charCodeAt(next) <= space) next += 1;
+    if (text.charCodeAt(next) === colon) count += 1;
+  }
   return count;
 };
 
@@ -54,3 +60,47 @@ export const pointerSegments = (text: string): readonly string[] =>
     .split('/')
     .slice(1)
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+
+/** The line, from 1, of the deepest place on `path` that a valid JSON text has. */
+export const lineOf = (text: string, path: readonly (string | number)[]): number => {
+  // How far `path` was matched, and how many levels stand open; a key or an index counts where both are equal.
+  const open: (number | undefined)[] = [];
+  let matched = 0;
+  let found = 0;
+  let key: string | undefined;
+  const step = (at: number, here: string | number | undefined): void => {
+    if (open.length !== matched + 1 || here !== path[matched]) return;
+    matched += 1;
+    found = at;
+  };
+  for (const match of text.matchAll(token)) {
+    const [word] = match;
+    const index = open.at(-1);
+    if (word === ',') {
+      if (index !== undefined) open[open.length - 1] = index + 1;
+      continue;
+    }
+    if (word === ':') continue;
+    if (word === '}' || word === ']') {
+      open.pop();
+      if (open.length < matched) break;
+      continue;
+    }
+    if (index !== undefined) step(match.index, index);
+    else if (open.length > 0 && key === undefined && word.startsWith('"')) {
+      key = JSON.parse(word) as string;
+      step(match.index, key);
+      continue;
+    }
+    key = undefined;
+    if (matched === path.length && path.length > 0) break;
+    if (word === '{') open.push(undefined);
+    else if (word === '[') open.push(0);
+  }
+  let line = 1;
+  for (let feed = text.indexOf('\n'); feed >= 0 && feed < found; feed = text.indexOf('\n', feed + 1))
+    line += 1;
+  return line;
+};
