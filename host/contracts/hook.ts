@@ -101,9 +101,13 @@ export const installHook = async (options: HookOptions): Promise<Result<Installe
       fix: 'Put the line `npx jupiter contracts check --staged` into .husky/pre-commit.',
     });
   const check = argumentsOf(options, repository);
-  const others = ours ? checksOf(there).filter((other) => scopeOf(other) !== scopeOf(check)) : [];
+  const before = ours ? checksOf(there) : [];
+  const known = before.some((other) => scopeOf(other) === scopeOf(check));
+  const checks = known
+    ? before.map((other) => (scopeOf(other) === scopeOf(check) ? check : other))
+    : [...before, check];
   const kept = ours ? keptBy(there) : there === undefined && !existsLink(file) ? undefined : freeName(path);
-  const script = hookScript(launcherFor(options.launcher, repository, shared), kept, [...others, check]);
+  const script = hookScript(launcherFor(options.launcher, repository, shared), kept, checks);
   const chained = kept === undefined ? {} : { chained: join(path, kept) };
   if (script === there) return ok({ file, ...chained, changed: false });
   try {
