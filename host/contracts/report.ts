@@ -66,7 +66,7 @@ export const asText = (report: CheckReport): string => {
 export const asJson = (report: CheckReport): string =>
   `${JSON.stringify({ ok: report.findings.length === 0, ...report }, null, 2)}\n`;
 
-const fullText = (found: Finding): string => [found.message, ...details(found)].join('\n');
+const fullText = (found: Finding): string => [plain(found.message), ...details(found)].join('\n');
 const uri = (path: string): string => path.split('/').map(encodeURIComponent).join('/');
 
 /** SARIF 2.1.0, one run; files relative to the folder that was checked. */
@@ -132,7 +132,7 @@ export const asGithub = (report: CheckReport, base = ''): string => {
       `::error file=${property(plain(base + found.file))},line=${found.line},title=${property(found.code)}::${data(fullText(found))}`,
   );
   const notices = report.notes.map(
-    ({ code, message }) => `::notice title=${property(code)}::${data(message)}`,
+    ({ code, message }) => `::notice title=${property(code)}::${data(plain(message))}`,
   );
   return [...errors, ...notices, data(summary(report)), ''].join('\n');
 };

@@ -62,7 +62,11 @@ interface Item {
   readonly body?: readonly Token[];
 }
 
-const closers: Readonly<Record<string, string>> = { '{': '}', '(': ')', '<': '>' };
+const closers: ReadonlyMap<string, string> = new Map([
+  ['{', '}'],
+  ['(', ')'],
+  ['<', '>'],
+]);
 
 /** Cuts a run of tokens into items: each ends in `;`, or in `}` where no `;` follows. */
 const items = (list: readonly Token[]): { readonly items: readonly Item[]; readonly fault?: string } => {
@@ -72,7 +76,7 @@ const items = (list: readonly Token[]): { readonly items: readonly Item[]; reado
   let brace = -1;
   for (let i = 0; i < list.length; i += 1) {
     const { text = '', line = 1 } = list[i] ?? {};
-    const closer = closers[text];
+    const closer = closers.get(text);
     if (closer !== undefined) {
       if (text === '{' && open.length === 0) brace = i;
       open.push(closer);
