@@ -58,12 +58,40 @@ export type PackBundle = (dir: string, out?: string) => Promise<Result<VerifiedB
 /** Reads and checks everything, changes nothing. */
 export type ReadBundle = (dir: string) => Promise<Result<VerifiedBundle>>;
 
+/** What stands for a topic's meaning: the same text and digest for shapes that differ in nothing a message shows. */
+export interface TopicShape {
+  /** Canonical JSON. */
+  readonly shape: string;
+  /** SHA-256 of it, hex. */
+  readonly digest: string;
+}
+
 export interface BundleStoreOptions {
   /** `packages/` of the home. */
   readonly packages: string;
   readonly db: import('better-sqlite3').Database;
   readonly now: () => number;
+  /** The canonical shape of a topic (contracts). */
+  readonly shapeOf: (topic: TopicEntry) => TopicShape;
+  /** Told of what was found and put right on the way: a damaged package replaced, a folder that could not be removed. */
+  readonly report?: (problem: Problem) => void;
+  /** Called between any two steps that a kill could part; for tests. */
+  readonly onStep?: (step: StoreStep) => void;
 }
+
+export type StoreStep =
+  | 'stage:folder-made'
+  | 'stage:file-written'
+  | 'stage:written'
+  | 'stage:compared'
+  | 'stage:damaged-aside'
+  | 'stage:renamed'
+  | 'activate:recorded'
+  | 'activate:topics-recorded'
+  | 'activate:committed'
+  | 'remove:forgotten'
+  | 'remove:package-aside'
+  | 'remove:removed';
 
 /** The installed bundles: staged packages on disk and their records. One active revision a bundle ID. */
 export interface BundleStore {
@@ -74,12 +102,16 @@ export interface BundleStore {
   readonly stage: (dir: string) => Promise<Result<InstalledBundle>>;
   /** In one transaction: makes a staged revision the active one, and records its topics. `bundle/topic-conflict` names the other installation. */
   readonly activate: (bundle: InstalledBundle) => Result<InstalledBundle>;
+  /** Topics of a bundle that are known with another shape (`bundle/topic-conflict`), for a diagnosis. */
+  readonly conflicts: (bundle: VerifiedBundle) => readonly Problem[];
   /** Active revisions by ID. */
   readonly active: () => readonly InstalledBundle[];
   /** Reads every byte of every active package again; what differs is a problem and that bundle must not run. */
   readonly verify: (id?: string) => Promise<readonly { readonly id: string; readonly problem?: Problem }[]>;
   /** Forgets the bundle and removes its package. Its topics stay known (a topic ID is for ever), its store stays until asked for. */
   readonly remove: (id: string) => Promise<Result<InstalledBundle>>;
+  /** Removes a staged package that never became active; one that has a record stays. */
+  readonly discard: (bundle: InstalledBundle) => Promise<void>;
   /** At start: ends what a kill left half done (staging folders, packages without a record, records without a package). */
   readonly repair: () => Promise<readonly Problem[]>;
 }

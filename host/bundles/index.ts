@@ -1,6 +1,7 @@
 /**
  * Bundles: the manifest, packing, verification of every byte, staging, and the records of what is installed.
  */
+export { bundleBounds } from './bounds.ts';
 export type {
   BundleStore,
   BundleStoreOptions,
@@ -10,7 +11,15 @@ export type {
   Manifest,
   PackBundle,
   ReadBundle,
+  StoreStep,
   ToolEntry,
   TopicEntry,
+  TopicShape,
   VerifiedBundle,
 } from './edge.ts';
+export { manifestSchema } from './manifest.ts';
+export { packBundle } from './pack.ts';
+export { type Diagnosis, diagnoseBundle, type FurtherChecks, readBundle } from './read.ts';
+export { bundleTables } from './schema.sql.ts';
+export { type BundleSkill, skillsOf } from './skills.ts';
+export { openBundleStore } from './store.ts';

@@ -1,20 +1,9 @@
 /**
- * The permissions a component may ask for, and which platform interface needs which. An interface that is not in
- * this table cannot be imported; one with `undefined` needs no permission.
+ * Capabilities: one file for each platform interface that does something on the host's side; each names the
+ * permission it needs. What a guest asks for ends here.
  */
-export const permissionFor = {
-  log: undefined,
-  clock: undefined,
-  random: undefined,
-  store: 'store:own',
-  bus: 'bus:publish',
-  process: 'process:spawn',
-  'session-context': 'session-context:provision',
-} as const satisfies Record<string, string | undefined>;
-
-export type PlatformInterface = keyof typeof permissionFor;
-export type Permission = NonNullable<(typeof permissionFor)[PlatformInterface]>;
-
-export const permissions: readonly Permission[] = Object.values(permissionFor)
-  .filter((name) => name !== undefined)
-  .sort();
+export { openWakes, type Wakes } from './clock.ts';
+export { type Permission, type PlatformInterface, permissionFor, permissions } from './permissions.ts';
+export { openProcessCapability, type ProcessCapability, type ProcessPorts } from './process.ts';
+export { answerContext, type SessionContext } from './session-context.ts';
+export { answerStore } from './store.ts';

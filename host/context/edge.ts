@@ -58,5 +58,31 @@ export type PlaceSkills = (request: {
   readonly skills: readonly SkillSource[];
 }) => Promise<Result<readonly Placement[]>>;
 
-/** Placed skills compared with their record: what differs, is missing or was added by the user. */
-export type PlacedProblem = Problem;
+/** A placed skill compared with its record. `name` is null where the sink itself cannot be looked into. */
+export interface PlacedSkill {
+  readonly sink: string;
+  readonly name: string | null;
+  readonly bundle: string | null;
+  readonly revision: string | null;
+  /** What differs, is missing or was never finished; none where the skill is whole. */
+  readonly problems: readonly Problem[];
+  /** Files someone put beside ours. */
+  readonly added: readonly string[];
+}
+/** Every placed skill in a sink, or in every known one; folders without a record are not ours and not listed. */
+export type VerifyPlaced = (cwd: string, sink?: string) => Promise<Result<readonly PlacedSkill[]>>;
+
+export interface RemovedSkill {
+  readonly name: string;
+  /** Files that were removed. */
+  readonly removed: number;
+  /** Files that were changed since they were placed: they stay, and are the user's from now on. */
+  readonly kept: readonly string[];
+  readonly problem?: Problem;
+}
+/** Takes away what a bundle has placed in a sink, as far as it is still ours. */
+export type RemovePlaced = (request: {
+  readonly cwd: string;
+  readonly sink: string;
+  readonly bundle: string;
+}) => Promise<Result<readonly RemovedSkill[]>>;

@@ -4,10 +4,18 @@
  */
 export type {
   Offered,
+  PlacedSkill,
   Placement,
   PlaceSkills,
   Provision,
   ProvisionFor,
+  RemovedSkill,
+  RemovePlaced,
   SkillSource,
+  VerifyPlaced,
   Withheld,
 } from './edge.ts';
+export { placeSkills } from './place.ts';
+export { removePlaced, verifyPlaced } from './placed.ts';
+export { provisionFor } from './provision.ts';
+export { knownSinks, sinkFor } from './sinks.ts';

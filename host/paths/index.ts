@@ -1,4 +1,12 @@
 /**
  * Path safety: which names may become paths, and how a place below a root is reached without following a link.
  */
-export { collision, collisionKey, relativeSegments, segmentFault } from './relative.ts';
+export { isBelow, type Kind, kindAt, makeBelow, plainBelow, strayBelow } from './below.ts';
+export {
+  collision,
+  collisionKey,
+  collisions,
+  relativeSegments,
+  segmentFault,
+  shownPath,
+} from './relative.ts';

@@ -32,7 +32,7 @@ export interface ServerPolicy {
 
 /** A policy as read, aliases sorted. One that could not be read has `problems` and grants nothing. */
 export interface Policy {
-  /** SHA-256 of the file's bytes, hex: the policy revision of every record. */
+  /** SHA-256 of the file's bytes, hex: the policy revision of every record. `none` where there is no file to read. */
   readonly revision: string;
   readonly problems: readonly Problem[];
   /** Bundle ID → permissions granted. */

@@ -3,3 +3,9 @@
  * policy that cannot be read grants nothing. Values of variables are never read here, only their names.
  */
 export type { Agent, Origin, Policy, PolicySource, Program, ReadPolicy, ServerPolicy } from './edge.ts';
+export { editPolicy } from './edit.ts';
+export { initialPolicy } from './initial.ts';
+export { grantable } from './permissions.ts';
+export { defaultProvider, readPolicy } from './read.ts';
+export { policySchema } from './schema.ts';
+export { openPolicySource } from './source.ts';

@@ -20,19 +20,28 @@ export interface ProcessRequest {
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: string | null;
-  /** Set where the station ended it: `process/line-too-long`, `process/output-closed`. */
+  /**
+   * Set where the station ended it: `process/line-too-long`, `process/output-closed`, `process/input-closed`,
+   * `process/input-stuck`; and `process/not-ended` where something of the group outlived SIGKILL.
+   */
   readonly problem?: Problem;
 }
 
 /** A child in its own process group. */
 export interface RunningProcess {
   readonly pid: number;
-  /** Queues text for its input; false when the queue is over its bound (the process is ended as `process/input-stuck`). */
+  /**
+   * Queues text for its input; false when the queue is over its bound (the process is ended as
+   * `process/input-stuck`) and once its input is closed.
+   */
   readonly write: (text: string) => boolean;
-  /** Stops and starts reading its output: back pressure. */
+  /** Stops and starts reading its output: back pressure. What is left when it has exited is read all the same. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Input closed, SIGTERM to the group, SIGKILL after the grace; resolves when the whole group is gone. */
+  /**
+   * Input closed, SIGTERM to the group, SIGKILL after the grace (2 s); resolves when the whole group is gone and
+   * `onExit` was called. A later call may shorten the grace.
+   */
   readonly end: (graceMs?: number) => Promise<void>;
 }
 

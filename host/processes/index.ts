@@ -10,3 +10,5 @@ export type {
   ProcessRequest,
   RunningProcess,
 } from './edge.ts';
+export { frameLines, type LineFramer } from './lines.ts';
+export { openProcesses } from './open.ts';

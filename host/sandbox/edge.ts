@@ -1,5 +1,5 @@
 /** What other rooms see of the sandbox. */
-import type { Result } from '../problems/index.ts';
+import type { Problem, Result } from '../problems/index.ts';
 import type { ComponentLimits } from './limits.ts';
 import type { BatchResult, Message, SyncAnswer, SyncCall } from './protocol.ts';
 
@@ -13,6 +13,8 @@ export interface AdmittedComponent {
   readonly imports: readonly string[];
   /** The WIT release it was built against. */
   readonly wit: string;
+  /** Set where a cached copy was not what had been written: what was found. It was generated again. */
+  readonly discarded?: Problem;
 }
 
 export interface AdmissionOptions {
@@ -41,7 +43,7 @@ export interface ActivationOptions {
   /** The result of each batch, in the order of `handle`, called synchronously when it arrives. */
   readonly onResult: (batch: number, result: BatchResult) => void;
   /** The worker is gone without having been stopped: every batch in flight has had its failed result before. */
-  readonly onGone: (reason: import('../problems/index.ts').Problem) => void;
+  readonly onGone: (reason: Problem) => void;
 }
 
 /** One running instance of one component revision, in a worker of its own. */

@@ -2,6 +2,8 @@
  * The sandbox: decides whether a component's bytes may run (admission), turns them into files once (cache), and
  * runs one instance in a worker that can do nothing but answer batches. It knows no topic and no policy.
  */
+export { startActivation } from './activation.ts';
+export { admitComponent, verifyAdmitted } from './admit.ts';
 export type {
   Activation,
   ActivationOptions,

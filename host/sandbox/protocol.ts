@@ -4,7 +4,9 @@
  * The host posts batches; the worker answers each with one result, in order. While a batch runs, effects are
  * collected in the worker and travel with the result; the calls of `SyncCall` need an answer and block the guest.
  */
+import type { MessagePort } from 'node:worker_threads';
 import type { Problem } from '../problems/index.ts';
+import type { ComponentLimits } from './limits.ts';
 
 export interface Message {
   readonly id: string;
@@ -76,3 +78,57 @@ export interface StoreEntry {
 export type BatchResult =
   | { readonly ok: true; readonly handled: readonly Handled[] }
   | { readonly ok: false; readonly problem: Problem; readonly trapped?: string };
+
+/** What the host posts to a running worker. */
+export interface BatchPost {
+  readonly batch: number;
+  readonly messages: readonly Message[];
+}
+
+/** Why a guest was stopped, as its worker says it; the host makes the problem of it. */
+export interface Fault {
+  /** A registered problem code. */
+  readonly code: string;
+  readonly evidence: string;
+}
+
+/** What a worker makes of a batch; `trapped` as in `BatchResult`. */
+export type WorkerResult =
+  | { readonly ok: true; readonly handled: readonly Handled[] }
+  | { readonly ok: false; readonly fault: Fault; readonly trapped?: string };
+
+/** What a worker posts. A `call` is answered over the answer port, and the signal is raised after it. */
+export type WorkerPost =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly fault: Fault }
+  | { readonly kind: 'result'; readonly batch: number; readonly result: WorkerResult }
+  | { readonly kind: 'call'; readonly call: SyncCall; readonly message: string };
+
+/** The answer as it is posted: its JSON text, so that nothing but data crosses. */
+export interface AnswerPost {
+  readonly answer: string;
+}
+
+/** Cells of the shared signal. */
+export const signal = {
+  /** Raised to 1 with an answer, lowered by the worker that took it. */
+  answered: 0,
+  /** Number of the batch being handled. */
+  batch: 1,
+  /** 1 + place of the message in it that `bus.begin` named last, 0 before any. */
+  message: 2,
+  cells: 3,
+} as const;
+
+/** What a worker is started with. */
+export interface WorkerStart {
+  readonly glue: string;
+  readonly modules: readonly (readonly [string, unknown])[];
+  readonly imports: readonly string[];
+  /** WASI interfaces it imports, `io/streams`, …, and where the shim's in-process build lies. */
+  readonly wasi: readonly string[];
+  readonly shim: string;
+  readonly limits: ComponentLimits;
+  readonly signal: SharedArrayBuffer;
+  readonly answers: MessagePort;
+}

@@ -7,15 +7,15 @@ import { type TestContext, test } from 'node:test';
 import { type HookOptions, installHook } from '../../host/contracts/index.ts';
 import { at, lockPath, manifest, repository, type Throwaway, text, told } from './throwaway.ts';
 
-const cli = new URL('../../host/cli/contracts.ts', import.meta.url);
+const cli = new URL('../../host/cli/main.ts', import.meta.url);
 
 /** A launcher as an installation has one: JavaScript that any `node` runs. */
 const launcher = (repo: Throwaway): string => {
   const file = join(repo.home, "jupiter's launcher.mjs");
   writeFileSync(
     file,
-    `import { contractsCommand } from ${JSON.stringify(cli.href)};
-     await contractsCommand().parseAsync(process.argv.slice(3), { from: 'user' });`,
+    `import { main } from ${JSON.stringify(cli.href)};
+     process.exitCode = await main(process.argv.slice(2));`,
   );
   return file;
 };

@@ -2,4 +2,13 @@ import { codes } from './codes.ts';
 
 export const cli = codes({
   'cli/usage': { message: 'The command could not be read.', fix: 'See `jupiter --help`.' },
+  'cli/demo-failed': {
+    message: 'The demo ran, but its tool was not called.',
+    fix: 'Read the transcript above, and report it.',
+  },
+  'cli/interrupted': { message: 'Interrupted; what had been started was ended again.' },
+  'cli/file-unwritable': {
+    message: 'The file could not be written.',
+    fix: 'Check that the folder exists and may be written.',
+  },
 });

@@ -1,3 +1,56 @@
 import { codes } from './codes.ts';
 
-export const context = codes({});
+export const context = codes({
+  'context/sink-invalid': {
+    message: 'The folder for skills is not a relative path of plain names.',
+    fix: 'Use a folder below the workspace, such as `.claude/skills`.',
+  },
+  'context/workspace-missing': {
+    message: 'The workspace is not an absolute path of an existing folder.',
+    fix: 'Name the folder the agent works in by its absolute path.',
+  },
+  'context/placement-busy': {
+    message: 'Another placement holds this folder for skills and did not finish in time.',
+    fix: 'Try again; if no station runs, delete the lock file that is named.',
+  },
+  'context/skill-invalid': {
+    message: 'The skill has a name or a file that cannot be placed.',
+    fix: 'Correct the bundle and install it again.',
+  },
+  'context/skill-conflict': {
+    message: 'Two bundles carry a skill of this name; the first bundle by ID is placed.',
+    fix: 'Rename one of the skills, or uninstall one of the bundles.',
+  },
+  'context/file-not-ours': {
+    message: 'Something we did not place stands there; it stays.',
+    fix: 'Move it away if the skill should be placed.',
+  },
+  'context/file-edited': {
+    message: 'The placed file was changed since; it stays.',
+    fix: 'Keep your change, or delete the file so that it is placed again.',
+  },
+  'context/record-unreadable': {
+    message: 'The record of what was placed cannot be read, so nothing there counts as ours.',
+    fix: 'Move the folder of the skill away so that it is placed again.',
+  },
+  'context/source-changed': {
+    message: 'A file of the installed bundle is not what was admitted; nothing of the skill was placed.',
+    fix: 'Run `jupiter bundle verify`, then install the bundle again.',
+  },
+  'context/write-failed': {
+    message: 'The workspace could not be written.',
+    fix: 'Check permissions and free space, then try again.',
+  },
+  'context/changed-meanwhile': {
+    message: 'Someone changed the folder while the skill was placed; what was theirs stays.',
+    fix: 'Try again.',
+  },
+  'context/placed-missing': {
+    message: 'A placed file is gone.',
+    fix: 'Create a session there again; it is placed anew.',
+  },
+  'context/placed-unfinished': {
+    message: 'A placement was cut off; the skill is not whole.',
+    fix: 'Create a session there again; it is completed.',
+  },
+});

@@ -20,6 +20,18 @@ export const station = codes({
     message: 'The station could not read the request.',
     fix: 'Use a `jupiter` of the same version as the station.',
   },
+  'station/connection-lost': {
+    message: 'The station went away before it answered.',
+    fix: 'Look with `jupiter status`. What a command had confirmed is kept; this one may or may not have been done.',
+  },
+  'station/busy': {
+    message: 'The station has as many clients or open requests as it takes.',
+    fix: 'End some of the commands that follow a session, then try again.',
+  },
+  'station/answer-too-large': {
+    message: 'The answer is larger than one line of the protocol may be.',
+    fix: 'Ask for less, or follow: `jupiter session transcript ID --follow` tells entry by entry.',
+  },
   'station/stopping': { message: 'The station is stopping.', fix: 'Start it again with `jupiter up`.' },
   'station/internal': {
     message: 'The station met a bug of its own.',

@@ -1,0 +1,174 @@
+/**
+ * What Adapter knows of each agent it runs: one process, one ACP session, one session of ours. All of it is in the
+ * store; the maps only spare reading it again and are dropped after any failed message.
+ */
+import { bounded, type FirstParty, fail, type Problem, type Station } from '../guest/index.ts';
+import type { FrameId } from './frames.ts';
+import type { Option } from './updates.ts';
+
+export type Host = Station<FirstParty>;
+export type McpServer = FirstParty['bearpunch.agents.open.v2']['request']['mcpServers'][number];
+
+/** What a request we sent is for; its answer comes back by the ID. */
+export type Expected =
+  | { readonly what: 'initialize' | 'session' | 'close' }
+  | { readonly what: 'prompt'; readonly turn: string }
+  | { readonly what: 'option'; readonly option: string };
+
+export interface Permission {
+  readonly request: string;
+  readonly rpc: FrameId;
+  readonly options: readonly Option[];
+}
+
+export interface Agent {
+  readonly session: string;
+  /** Who opened it; nobody else may command it. */
+  readonly owner: string;
+  readonly program: string;
+  readonly cwd: string;
+  readonly process: string;
+  readonly servers: readonly McpServer[];
+  /** `failed`: told so already, waiting for its process to be gone. */
+  phase: 'initialize' | 'session' | 'ready' | 'closing' | 'failed';
+  nextId: number;
+  nextRequest: number;
+  expected: Record<string, Expected>;
+  permissions: Permission[];
+  agentSession?: string;
+  agentInfo?: { name: string; version?: string };
+  capabilities: Record<string, unknown>;
+  authMethods: string[];
+  turn?: string | undefined;
+}
+
+/** Our request IDs begin here, so that a frame an agent logs of its own requests is not taken for an answer. */
+export const firstRequestId = 10_001;
+
+const known = new Map<string, Agent>();
+const byProcess = new Map<string, string>();
+/** Titles of tool calls by call ID: some agents ask for permission without one. */
+const titles = new Map<string, string>();
+const titlesKept = 1_000;
+
+export const forget = (): void => {
+  known.clear();
+  byProcess.clear();
+  titles.clear();
+};
+
+export const save = (station: Host, agent: Agent): void => {
+  known.set(agent.session, agent);
+  station.store.put(`a/${agent.session}`, agent);
+};
+
+export const enter = (station: Host, agent: Agent): void => {
+  byProcess.set(agent.process, agent.session);
+  station.store.put(`p/${agent.process}`, agent.session);
+  save(station, agent);
+};
+
+export const remove = (station: Host, agent: Agent): void => {
+  known.delete(agent.session);
+  byProcess.delete(agent.process);
+  station.store.remove(`a/${agent.session}`);
+  station.store.remove(`p/${agent.process}`);
+  station.store.remove(`u/${agent.session}`);
+};
+
+/** Forgets every agent: the processes of an earlier station are gone. */
+export const removeAll = (station: Host): void => {
+  forget();
+  for (const prefix of ['a/', 'p/', 'u/']) {
+    let after: string | undefined;
+    do {
+      const page = station.store.scanText(prefix, { after, limit: 200 });
+      for (const { key } of page) station.store.remove(key);
+      after = page.length < 200 ? undefined : page.at(-1)?.key;
+    } while (after !== undefined);
+  }
+};
+
+export const find = (station: Host, session: string): Agent | undefined => {
+  const cached = known.get(session);
+  if (cached !== undefined) return cached;
+  const stored = station.store.get<Agent>(`a/${session}`);
+  if (stored !== undefined) known.set(session, stored);
+  return stored;
+};
+
+export const findByProcess = (station: Host, process: string): Agent | undefined => {
+  const session = byProcess.get(process) ?? station.store.get<string>(`p/${process}`);
+  if (session === undefined) return undefined;
+  byProcess.set(process, session);
+  return find(station, session);
+};
+
+/** The agent a command is about, if it is the caller's (`agent/session-unknown`, `agent/not-owner`). */
+export const owned = (station: Host, session: string, source: string): Agent => {
+  const agent = find(station, session);
+  if (agent === undefined)
+    return fail('agent/session-unknown', 'No agent runs for this session.', { subject: session });
+  if (agent.owner !== source)
+    return fail('agent/not-owner', 'Only the component that opened an agent may command it.', {
+      subject: session,
+    });
+  return agent;
+};
+
+const titleKey = (agent: Agent, tool: string): string => `${agent.session} ${tool}`;
+export const rememberTitle = (agent: Agent, tool: string, title: string): void => {
+  if (titles.size >= titlesKept) titles.clear();
+  titles.set(titleKey(agent, tool), title);
+};
+export const titleOf = (agent: Agent, tool: string): string | undefined => titles.get(titleKey(agent, tool));
+
+export const send = (station: Host, agent: Agent, frame: Readonly<Record<string, unknown>>): void =>
+  station.process.write(agent.process, `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
+
+/** Sends a request and notes what its answer is for. The caller saves. */
+export const request = (
+  station: Host,
+  agent: Agent,
+  method: string,
+  params: unknown,
+  expected: Expected,
+): void => {
+  const id = agent.nextId;
+  agent.nextId += 1;
+  agent.expected[String(id)] = expected;
+  send(station, agent, { id, method, params });
+};
+
+export const answer = (
+  station: Host,
+  agent: Agent,
+  permission: Permission,
+  chosen: string | undefined,
+): void =>
+  send(station, agent, {
+    id: permission.rpc,
+    result: {
+      outcome: chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen },
+    },
+  });
+
+export const failTurn = (station: Host, agent: Agent, problem: Problem): void => {
+  if (agent.turn === undefined) return;
+  station.bus.event('bearpunch.agents.failed', { session: agent.session, turn: agent.turn, problem });
+  agent.turn = undefined;
+};
+
+/** The agent cannot go on: says so, for the turn too, and ends its process. */
+export const lose = (station: Host, agent: Agent, problem: Problem): void => {
+  failTurn(station, agent, problem);
+  station.bus.event('bearpunch.agents.failed', { session: agent.session, problem });
+  agent.phase = 'failed';
+  agent.permissions = [];
+  agent.expected = {};
+  station.process.kill(agent.process);
+  save(station, agent);
+};
+
+/** A JSON value for a problem's evidence. */
+export const shown = (value: unknown): string => bounded(JSON.stringify(value) ?? 'nothing', 1_000);

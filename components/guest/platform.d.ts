@@ -1,0 +1,63 @@
+/**
+ * The platform interfaces of WIT 0.1.0 as a QuickJS guest sees them: an absent option is null or undefined, u64 is
+ * a number, and an operation that returns `result` throws an Error that carries the problem as its `payload`.
+ */
+declare module 'bearpunch:station/log@0.1.0' {
+  export const write: (level: 'debug' | 'info' | 'warn' | 'error', text: string) => void;
+}
+declare module 'bearpunch:station/clock@0.1.0' {
+  export const now: () => number;
+  export const wake: (token: string, afterMs: number) => void;
+}
+declare module 'bearpunch:station/random@0.1.0' {
+  export const bytes: (count: number) => Uint8Array;
+}
+declare module 'bearpunch:station/store@0.1.0' {
+  export const get: (key: string) => string | null | undefined;
+  export const scan: (
+    prefix: string,
+    after: string | undefined,
+    limit: number,
+  ) => { readonly key: string; readonly value: string }[];
+  export const put: (key: string, value: string) => void;
+  export const remove: (key: string) => void;
+}
+declare module 'bearpunch:station/bus@0.1.0' {
+  export const begin: (messageId: string) => void;
+  export const publish: (
+    topic: string,
+    payload: string,
+    to: string | undefined,
+    token: string | undefined,
+  ) => void;
+}
+declare module 'bearpunch:station/process@0.1.0' {
+  export const spawn: (program: string, cwd: string) => string;
+  export const write: (process: string, text: string) => void;
+  export const kill: (process: string) => void;
+}
+declare module 'bearpunch:station/session-context@0.1.0' {
+  type Transport =
+    | { readonly tag: 'stdio'; readonly val: { readonly command: string; readonly args: string[] } }
+    | { readonly tag: 'http'; readonly val: { readonly url: string } };
+  export const servers: (agent: string) => {
+    readonly policyRevision: string;
+    readonly program?: string | null;
+    readonly provider?: string | null;
+    readonly approve: 'manual' | 'auto' | 'workspace';
+    readonly sink?: string | null;
+    readonly offered: { readonly name: string; readonly rule: string; readonly transport: Transport }[];
+    readonly withheld: { readonly name: string; readonly rule: string; readonly reason: string }[];
+  };
+  export const placeSkills: (
+    cwd: string,
+    sink: string,
+  ) => {
+    readonly bundle: string;
+    readonly revision: string;
+    readonly name: string;
+    readonly decision: 'placed' | 'unchanged' | 'refused';
+    readonly reason?: string | null;
+    readonly files: number;
+  }[];
+}

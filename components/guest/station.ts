@@ -1,0 +1,186 @@
+/**
+ * What a handler can do, typed: the platform interfaces with JSON, results instead of throws, and bounded text.
+ * A call whose interface the component asked no permission for fails as `component/permission-missing`.
+ */
+import * as wireBus from 'bearpunch:station/bus@0.1.0';
+import * as wireClock from 'bearpunch:station/clock@0.1.0';
+import * as wireLog from 'bearpunch:station/log@0.1.0';
+import * as wireProcess from 'bearpunch:station/process@0.1.0';
+import * as wireRandom from 'bearpunch:station/random@0.1.0';
+import * as wireContext from 'bearpunch:station/session-context@0.1.0';
+import * as wireStore from 'bearpunch:station/store@0.1.0';
+import { attempt, bounded, type Result } from './problems.ts';
+import type { CommandId, EventId, PayloadOf } from './topics.ts';
+
+/** Longest text of one log line, UTF-16 units. */
+const logUnits = 4_000;
+const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+export interface Log {
+  readonly debug: (text: string) => void;
+  readonly info: (text: string) => void;
+  readonly warn: (text: string) => void;
+  /** Kept even where the message fails. */
+  readonly error: (text: string) => void;
+}
+export interface Clock {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Asks for one `woke` with this token, not sooner than `afterMs`; asked for again it moves. */
+  readonly wake: (token: string, afterMs: number) => void;
+}
+export interface Random {
+  /** At most 4096. */
+  readonly bytes: (count: number) => Uint8Array;
+  /** Lower-case letters and digits, 5.17 bits each. */
+  readonly id: (length?: number) => string;
+}
+export interface Store {
+  /** The JSON value under a key. The caller says its type: nobody else writes here. */
+  readonly get: <V>(key: string) => V | undefined;
+  readonly put: (key: string, value: unknown) => void;
+  readonly remove: (key: string) => void;
+  /** Entries whose key begins with `prefix` and sorts after `after`, at most `limit` (1000). */
+  readonly scan: <V>(
+    prefix: string,
+    page?: { readonly after?: string | undefined; readonly limit?: number },
+  ) => { readonly key: string; readonly value: V }[];
+  /** As `scan`, with the values as JSON text. */
+  readonly scanText: (
+    prefix: string,
+    page?: { readonly after?: string | undefined; readonly limit?: number },
+  ) => { readonly key: string; readonly value: string }[];
+}
+export interface Bus<T> {
+  readonly event: <K extends EventId<T>>(topic: K, payload: PayloadOf<T, K>) => void;
+  /** `to` addresses a component; with a `token` the command's fate comes back as `reply`. */
+  readonly command: <K extends CommandId<T>>(
+    topic: K,
+    payload: PayloadOf<T, K>,
+    options?: { readonly to?: string; readonly token?: string },
+  ) => void;
+}
+export interface Process {
+  readonly spawn: (program: string, cwd: string) => Result<string>;
+  readonly write: (process: string, text: string) => void;
+  readonly kill: (process: string) => void;
+}
+
+export type Transport =
+  | { readonly type: 'stdio'; readonly command: string; readonly args: string[] }
+  | { readonly type: 'http'; readonly url: string };
+export interface Provision {
+  readonly policyRevision: string;
+  readonly program?: string;
+  readonly provider?: string;
+  readonly approve: 'manual' | 'auto' | 'workspace';
+  readonly sink: string | null;
+  readonly offered: readonly {
+    readonly name: string;
+    readonly rule: string;
+    readonly transport: Transport;
+  }[];
+  readonly withheld: readonly { readonly name: string; readonly rule: string; readonly reason: string }[];
+}
+export interface Placement {
+  readonly bundle: string;
+  readonly revision: string;
+  readonly name: string;
+  readonly decision: 'placed' | 'unchanged' | 'refused';
+  readonly reason?: string;
+  readonly files: number;
+}
+export interface SessionContext {
+  readonly servers: (agent: string) => Result<Provision>;
+  readonly placeSkills: (cwd: string, sink: string) => Result<readonly Placement[]>;
+}
+
+export interface Station<T> {
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly store: Store;
+  readonly bus: Bus<T>;
+  readonly process: Process;
+  readonly context: SessionContext;
+  /** False while another message of this topic follows in the same batch: work that may wait can wait for it. */
+  readonly lastOfTopic: () => boolean;
+}
+
+const level = (name: 'debug' | 'info' | 'warn' | 'error') => (text: string) =>
+  wireLog.write(name, bounded(text, logUnits));
+
+const randomId = (length = 20): string => {
+  let id = '';
+  while (id.length < length) {
+    for (const byte of wireRandom.bytes(length * 2)) {
+      // 252 is the greatest multiple of 36 in a byte: above it some letters would come more often.
+      if (byte < 252 && id.length < length) id += alphabet[byte % 36];
+    }
+  }
+  return id;
+};
+
+const provision = (agent: string): Provision => {
+  const found = wireContext.servers(agent);
+  return {
+    policyRevision: found.policyRevision,
+    ...(typeof found.program === 'string' ? { program: found.program } : {}),
+    ...(typeof found.provider === 'string' ? { provider: found.provider } : {}),
+    approve: found.approve,
+    sink: found.sink ?? null,
+    offered: found.offered.map(({ name, rule, transport }) => ({
+      name,
+      rule,
+      transport:
+        transport.tag === 'stdio'
+          ? { type: 'stdio', command: transport.val.command, args: [...transport.val.args] }
+          : { type: 'http', url: transport.val.url },
+    })),
+    withheld: found.withheld,
+  };
+};
+
+const placements = (cwd: string, sink: string): Placement[] =>
+  wireContext.placeSkills(cwd, sink).map(({ reason, ...placement }) => ({
+    ...placement,
+    ...(typeof reason === 'string' ? { reason } : {}),
+  }));
+
+const scanText: Store['scanText'] = (prefix, page = {}) =>
+  wireStore.scan(prefix, page.after, page.limit ?? 1_000);
+
+/** The station as the handlers of one component see it. */
+export const stationFor = <T>(lastOfTopic: () => boolean): Station<T> => ({
+  lastOfTopic,
+  log: { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') },
+  clock: { now: () => wireClock.now(), wake: (token, afterMs) => wireClock.wake(token, afterMs) },
+  random: { bytes: (count) => wireRandom.bytes(count), id: randomId },
+  store: {
+    get: <V>(key: string) => {
+      const text = wireStore.get(key);
+      return text === null || text === undefined ? undefined : (JSON.parse(text) as V);
+    },
+    put: (key, value) => wireStore.put(key, JSON.stringify(value)),
+    remove: (key) => wireStore.remove(key),
+    scan: <V>(prefix: string, page = {}) =>
+      scanText(prefix, page).map(({ key, value }) => ({ key, value: JSON.parse(value) as V })),
+    scanText,
+  },
+  bus: {
+    event: (topic, payload) => wireBus.publish(topic, JSON.stringify(payload), undefined, undefined),
+    command: (topic, payload, options = {}) =>
+      wireBus.publish(topic, JSON.stringify(payload), options.to, options.token),
+  },
+  process: {
+    spawn: (program, cwd) => attempt(() => wireProcess.spawn(program, cwd)),
+    write: (process, text) => wireProcess.write(process, text.toWellFormed()),
+    kill: (process) => wireProcess.kill(process),
+  },
+  context: {
+    servers: (agent) => attempt(() => provision(agent)),
+    placeSkills: (cwd, sink) => attempt(() => placements(cwd, sink)),
+  },
+});
+/** Says to which message of a batch the calls that follow belong. */
+export const begin = (message: string): void => wireBus.begin(message);

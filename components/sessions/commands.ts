@@ -1,0 +1,162 @@
+/** What people and programs ask of a session that exists. */
+import { type FirstParty, fail, type Message } from '../guest/index.ts';
+import {
+  announce,
+  append,
+  type Host,
+  isOver,
+  mustFind,
+  type Row,
+  rowKey,
+  type Session,
+  save,
+} from './records.ts';
+import { answer, denyPending } from './turns.ts';
+
+type Request<K extends keyof FirstParty> = FirstParty[K] extends { request: infer Q } ? Message<Q> : never;
+type Reply<K extends keyof FirstParty> = FirstParty[K] extends { reply: infer R } ? R : never;
+
+const listLimit = 50;
+const transcriptLimit = 200;
+/** Text of one transcript reply, UTF-16 units; one row alone may be longer. */
+const transcriptUnits = 262_144;
+/** Rows read from the store at a time: one row may be 256 Ki units. */
+const rowsRead = 32;
+
+/** Why a session takes no prompt now. */
+const refusePrompt = ({ record }: Session) => {
+  const subject = record.id;
+  switch (record.state) {
+    case 'idle':
+      return;
+    case 'running':
+      return fail('session/busy', 'The session is in a turn.', {
+        subject,
+        fix: 'Wait for its end, or cancel it with `jupiter session cancel`.',
+      });
+    case 'opening':
+      return fail('session/opening', 'The agent has not opened its session yet.', {
+        subject,
+        fix: 'Wait until `jupiter session show` says idle.',
+      });
+    case 'not-ready':
+      return fail('session/not-ready', `The session takes no prompt: ${record.reason ?? 'not ready'}.`, {
+        subject,
+        fix: 'Provide what is missing, and create a new session.',
+      });
+    default:
+      return fail(
+        'session/over',
+        `The session is ${record.state}${record.reason === undefined ? '' : `: ${record.reason}`}.`,
+        { subject, fix: 'Create a new session.' },
+      );
+  }
+};
+
+export const say = (
+  { payload, at }: Request<'bearpunch.sessions.say'>,
+  station: Host,
+): Reply<'bearpunch.sessions.say'> => {
+  const session = mustFind(station, payload.id);
+  const { record } = session;
+  refusePrompt(session);
+  session.turns += 1;
+  const turn = `t${session.turns}`;
+  session.turn = turn;
+  record.state = 'running';
+  append(station, record.id, { at, role: 'user', turn, text: payload.text });
+  save(station, session);
+  station.bus.command(
+    'bearpunch.agents.prompt',
+    { session: record.id, turn, text: payload.text },
+    { to: record.provider, token: `prompt:${record.id}:${turn}` },
+  );
+  announce(station, session);
+  return { turn };
+};
+
+export const respond = ({ payload, at }: Request<'bearpunch.sessions.respond'>, station: Host): void => {
+  const session = mustFind(station, payload.id);
+  const { record } = session;
+  if (!record.pending.some(({ request }) => request === payload.request))
+    fail('session/request-unknown', 'The session has no such request waiting.', {
+      subject: payload.request,
+      fix: '`jupiter session show` lists what is waiting.',
+    });
+  record.pending = record.pending.filter(({ request }) => request !== payload.request);
+  answer(station, session, at, payload.request, payload.allow, 'by a person');
+  save(station, session);
+  announce(station, session);
+};
+
+export const cancel = ({ payload, at }: Request<'bearpunch.sessions.cancel'>, station: Host): void => {
+  const session = mustFind(station, payload.id);
+  const { record } = session;
+  // Nothing runs: what the caller wants is so already.
+  if (record.state !== 'running') return;
+  denyPending(station, session, at, 'the turn was cancelled');
+  save(station, session);
+  station.bus.command(
+    'bearpunch.agents.cancel',
+    { session: record.id },
+    { to: record.provider, token: `cancel:${record.id}` },
+  );
+  announce(station, session);
+};
+
+export const close = ({ payload, at }: Request<'bearpunch.sessions.close'>, station: Host): void => {
+  const session = mustFind(station, payload.id);
+  const { record } = session;
+  if (isOver(session) || record.state === 'closing') return;
+  denyPending(station, session, at, 'the session was closed');
+  record.state = 'closing';
+  save(station, session);
+  station.bus.command(
+    'bearpunch.agents.close',
+    { session: record.id },
+    { to: record.provider, token: `close:${record.id}` },
+  );
+  announce(station, session);
+};
+
+export const get = (
+  { payload }: Request<'bearpunch.sessions.get'>,
+  station: Host,
+): Reply<'bearpunch.sessions.get'> => mustFind(station, payload.id).record;
+
+export const list = (
+  { payload }: Request<'bearpunch.sessions.list'>,
+  station: Host,
+): Reply<'bearpunch.sessions.list'> => {
+  const limit = payload.limit ?? listLimit;
+  const after = payload.after === undefined ? undefined : `s/${payload.after}`;
+  const found = station.store.scan<Session>('s/', { after, limit: limit + 1 });
+  const sessions = found.slice(0, limit).map(({ value: { record } }) => {
+    const { id, agent, program, title, cwd, state, reason, createdAt } = record;
+    return { id, agent, program, title, cwd, state, reason, createdAt };
+  });
+  const last = sessions.at(-1);
+  return found.length > limit && last !== undefined ? { sessions, next: last.id } : { sessions };
+};
+
+export const transcript = (
+  { payload }: Request<'bearpunch.sessions.transcript'>,
+  station: Host,
+): Reply<'bearpunch.sessions.transcript'> => {
+  const { record } = mustFind(station, payload.id);
+  const limit = payload.limit ?? transcriptLimit;
+  const rows: Row[] = [];
+  let units = 0;
+  let after = rowKey(record.id, payload.after ?? 0);
+  for (;;) {
+    const page = station.store.scanText(`t/${record.id}/`, { after, limit: rowsRead });
+    for (const { key, value } of page) {
+      units += value.length;
+      const next = rows.at(-1)?.seq;
+      if (next !== undefined && (rows.length === limit || units > transcriptUnits)) return { rows, next };
+      rows.push(JSON.parse(value) as Row);
+      after = key;
+    }
+    if (page.length < rowsRead) return { rows };
+  }
+};

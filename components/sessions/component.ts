@@ -1,0 +1,39 @@
+/**
+ * Sessions: creates agent sessions, keeps the record of what each was given and what became of it, and the
+ * transcript. It asks the host what an agent may get and an agent provider to run it; it runs nothing itself.
+ */
+import { defineComponent } from '../guest/index.ts';
+import { cancel, close, get, list, respond, say, transcript } from './commands.ts';
+import { create } from './create.ts';
+import { closed, failed, opened, permission, replied, settled, sweep, update } from './events.ts';
+import { forget } from './records.ts';
+
+export const component = defineComponent({
+  handles: {
+    'bearpunch.sessions.create': create,
+    'bearpunch.sessions.say': say,
+    'bearpunch.sessions.respond': respond,
+    'bearpunch.sessions.cancel': cancel,
+    'bearpunch.sessions.close': close,
+    'bearpunch.sessions.list': list,
+    'bearpunch.sessions.get': get,
+    'bearpunch.sessions.transcript': transcript,
+  },
+  subscribes: {
+    'bearpunch.agents.opened': opened,
+    'bearpunch.agents.update': update,
+    'bearpunch.agents.permission': permission,
+    'bearpunch.agents.settled': settled,
+    'bearpunch.agents.failed': failed,
+    'bearpunch.agents.closed': closed,
+  },
+  platform: {
+    started: ({ at }, station) => sweep(station, at, at),
+    woke: ({ payload, at }, station) => {
+      const [what, startedAt] = payload.token.split(':');
+      if (what === 'sweep') sweep(station, Number(startedAt), at);
+    },
+    reply: replied,
+  },
+  forget,
+});

@@ -1,0 +1,157 @@
+/**
+ * `bundle.json`: bytes in, a manifest or everything that is wrong with it out. A manifest is read only if every
+ * reader reads it alike: UTF-8 without a byte order mark, no repeated key, no unknown key, every list and text
+ * bounded. Lists an author leaves out are empty; `content` is written by `packBundle`.
+ */
+import { z } from 'zod';
+import { permissions } from '../capabilities/index.ts';
+import { segmentFault } from '../paths/index.ts';
+import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
+import { bundleBounds, overLimit } from './bounds.ts';
+import type { Manifest } from './edge.ts';
+import { manifestFaults } from './rules.ts';
+
+const idPattern = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
+const idText = 'must be lower-case letters and digits, with single dots or hyphens between them';
+const id = (longest: number) => z.string().min(1).max(longest).regex(idPattern, idText);
+
+// A bundle's ID becomes a folder name, on Windows too.
+const bundleId = id(100).refine(
+  (value) => segmentFault(value) === undefined && value !== 'station',
+  'is a reserved name',
+);
+const topicId = id(128);
+const version = z
+  .string()
+  .max(64)
+  .regex(
+    /^(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})){2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/,
+    'must be a version like 1.2.3',
+  );
+
+const listOf = <T extends z.ZodType<string>>(item: T, most: number) =>
+  z
+    .array(item)
+    .max(most)
+    .refine((list) => new Set(list).size === list.length, 'names something twice')
+    .default([]);
+const topicIds = listOf(topicId, bundleBounds.topicList);
+
+const content = z.strictObject({
+  path: z.string().min(1).max(1_024),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits'),
+  size: z.number().int().min(0).max(bundleBounds.fileBytes),
+});
+const component = z.strictObject({
+  id: id(64),
+  driver: z.literal('wasm'),
+  entry: z.string().min(1).max(1_024),
+  permissions: listOf(z.enum(permissions as [string, ...string[]]), 32),
+  handles: topicIds,
+  subscribes: topicIds,
+  publishes: topicIds,
+});
+const schema = z.record(z.string(), z.unknown());
+const topic = z.discriminatedUnion('kind', [
+  z.strictObject({
+    id: topicId,
+    kind: z.literal('command'),
+    shape: z.strictObject({ request: schema, reply: schema }),
+  }),
+  z.strictObject({ id: topicId, kind: z.literal('event'), shape: z.strictObject({ event: schema }) }),
+]);
+const tool = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ and -'),
+  description: z.string().min(1).max(2_000),
+  topic: topicId,
+  approval: z.enum(['none', 'ask']),
+});
+
+export const manifestSchema = z.strictObject({
+  manifest: z.literal(2),
+  id: bundleId,
+  version,
+  content: z.array(content).max(bundleBounds.files),
+  components: z.array(component).max(bundleBounds.components).default([]),
+  topics: z.array(topic).max(bundleBounds.topics).default([]),
+  tools: z.array(tool).max(bundleBounds.tools).default([]),
+});
+
+/** One pass over JSON text that parses: a key repeated in one object, `__proto__`, or nesting over the bound. */
+const ambiguity = (text: string): string | undefined => {
+  const open: (Set<string> | undefined)[] = [];
+  let last = '""';
+  for (const [token] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g)) {
+    if (token === '{' || token === '[') {
+      open.push(token === '{' ? new Set() : undefined);
+      if (open.length > bundleBounds.nesting) return `is nested deeper than ${bundleBounds.nesting}`;
+    } else if (token === '}' || token === ']') open.pop();
+    else if (token === ':') {
+      const key: string = JSON.parse(last);
+      const keys = open.at(-1);
+      if (keys?.has(key) === true)
+        return `has the key ${JSON.stringify(key).slice(0, 100)} twice in one object`;
+      if (key === '__proto__') return 'has the key "__proto__"';
+      keys?.add(key);
+    } else last = token;
+  }
+  return undefined;
+};
+
+/** The JSON value of manifest bytes (`bundle/manifest-unreadable`, `bundle/limit-exceeded`). */
+export const decodeManifest = (bytes: Uint8Array): Result<unknown> => {
+  if (bytes.length > bundleBounds.manifestBytes)
+    return failed(overLimit('manifestBytes', bytes.length, 'bundle.json'));
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return refuse('bundle/manifest-unreadable', {
+      subject: 'bundle.json',
+      message: 'The manifest is not UTF-8.',
+    });
+  }
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return refuse('bundle/manifest-unreadable', {
+      subject: 'bundle.json',
+      message: 'The manifest is not JSON.',
+      evidence: error instanceof Error ? error.message : String(error),
+    });
+  }
+  const fault = ambiguity(text);
+  return fault === undefined
+    ? ok(value)
+    : refuse('bundle/manifest-unreadable', { subject: 'bundle.json', message: `The manifest ${fault}.` });
+};
+
+const placeOf = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>(
+    (place, part) =>
+      typeof part === 'number'
+        ? `${place}[${part}]`
+        : place === ''
+          ? String(part)
+          : `${place}.${String(part)}`,
+    '',
+  );
+
+/** The manifest in a JSON value, or every rule it breaks. */
+export const manifestOf = (value: unknown): { manifest?: Manifest; problems: readonly Problem[] } => {
+  const read = manifestSchema.safeParse(value);
+  if (read.success) {
+    return { manifest: read.data, problems: manifestFaults(read.data) };
+  }
+  return {
+    problems: read.error.issues.slice(0, bundleBounds.problems).map((issue) => {
+      const place = placeOf(issue.path);
+      return problem('bundle/manifest-invalid', {
+        subject: place === '' ? 'bundle.json' : `bundle.json: ${place.slice(0, 300)}`,
+        message: `The manifest's ${place === '' ? 'top level' : `"${place.slice(0, 300)}"`} is wrong: ${issue.message}.`,
+        evidence: issue.code,
+      });
+    }),
+  };
+};

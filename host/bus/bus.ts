@@ -1,0 +1,202 @@
+/**
+ * The bus: commands to one handler, events to their subscribers, each checked against its topic's shape before it is
+ * delivered, each handled as one transaction. Components never call each other; they cannot wait for each other.
+ */
+import type { PolicySource } from '../policy/index.ts';
+import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
+import { type EventLog, openComponentStore, type State } from '../state/index.ts';
+import { commitBatch, type Publish } from './commit.ts';
+import type { Bus, BusComponent, EffectPorts } from './edge.ts';
+import { busyMessages, type Envelope, type Fate } from './inbox.ts';
+import { type Lane, openLane } from './lane.ts';
+import { openTopicRegistry } from './registry.ts';
+
+export interface BusOptions {
+  readonly state: State;
+  readonly events: EventLog;
+  readonly policy: PolicySource;
+  readonly ports: EffectPorts;
+  readonly now: () => number;
+  /** Takes secrets out of what a command from outside carries. */
+  readonly redact: (text: string) => string;
+}
+
+export const openBus = (options: BusOptions): Bus => {
+  const { state, events, policy, ports, now } = options;
+  const topics = openTopicRegistry();
+  const store = openComponentStore(state.db);
+  const lanes = new Map<string, Lane>();
+  const listeners = new Map<string, Set<(event: unknown) => void>>();
+  let easedListeners: (() => void)[] = [];
+  const run = now().toString(36);
+  let count = 0;
+  const nextId = () => {
+    count += 1;
+    return `m-${run}-${count}`;
+  };
+
+  const lanesWhere = (wanted: (component: BusComponent) => boolean): readonly Lane[] =>
+    [...lanes.values()].filter((lane) => wanted(lane.component()));
+  const subscribersOf = (topic: string) => lanesWhere((component) => component.subscribes.has(topic));
+
+  const onFailed = (component: BusComponent, envelope: Envelope, why: Problem) => {
+    if (envelope.onFate !== undefined) envelope.onFate({ ok: false, problem: why });
+    else events.add('message-failed', `${component.name} ${envelope.message.topic}`, why);
+  };
+
+  /** The one component a command goes to. */
+  const handlerOf = (topic: string, to: string | undefined): Result<Lane> => {
+    const candidates = lanesWhere((component) => component.handles.has(topic));
+    const chosen = to === undefined ? candidates : candidates.filter((lane) => lane.component().name === to);
+    const [only, another] = chosen;
+    const subject = to === undefined ? topic : `${topic} for ${to}`;
+    if (only === undefined) return refuse('bus/no-handler', { subject });
+    if (another !== undefined) {
+      const names = chosen.map((lane) => lane.component().name).sort();
+      return refuse('bus/ambiguous', { subject, evidence: names.join(', ') });
+    }
+    if (only.isFull()) {
+      return refuse('bus/inbox-full', {
+        subject: only.component().name,
+        evidence: `${only.waiting()} waiting`,
+      });
+    }
+    return ok(only);
+  };
+
+  const send = (
+    topic: string,
+    payload: string,
+    source: string,
+    to: string | undefined,
+    onFate: (fate: Fate) => void,
+  ): void => {
+    const handler = handlerOf(topic, to);
+    if (!handler.ok) onFate({ ok: false, problem: handler.problem });
+    else
+      handler.value.offer({
+        message: { id: nextId(), topic, payload, source, at: now() },
+        command: true,
+        onFate,
+      });
+  };
+
+  const tell = (component: string, topic: string, payload: unknown) => {
+    const message = { id: nextId(), topic, payload: JSON.stringify(payload), source: 'station', at: now() };
+    lanes.get(component)?.offer({ message, command: false });
+  };
+
+  const publish = (component: BusComponent, effect: Publish, kind: 'command' | 'event') => {
+    if (kind === 'command') {
+      send(effect.topic, effect.payload, component.name, effect.to ?? undefined, (fate) => {
+        if (effect.token === null) {
+          if (!fate.ok) events.add('command-failed', `${component.name} ${effect.topic}`, fate.problem);
+          return;
+        }
+        const answer = fate.ok ? { reply: JSON.parse(fate.reply) } : { problem: fate.problem };
+        tell(component.name, 'station.reply', { to: effect.token, topic: effect.topic, ...answer });
+      });
+      return;
+    }
+    const message = {
+      id: nextId(),
+      topic: effect.topic,
+      payload: effect.payload,
+      source: component.name,
+      at: now(),
+    };
+    for (const lane of subscribersOf(effect.topic)) lane.offer({ message, command: false });
+    const heard = listeners.get(effect.topic);
+    if (heard === undefined || heard.size === 0) return;
+    const event: unknown = JSON.parse(effect.payload);
+    for (const listener of heard) listener(event);
+  };
+
+  const commitHost = {
+    state,
+    store,
+    topics,
+    policy: policy.current,
+    ports,
+    publish,
+    onFailed,
+    roomFor: (topic: string): Result<void> => {
+      const full = subscribersOf(topic).find((lane) => lane.isFull());
+      return full === undefined
+        ? ok(undefined)
+        : refuse('bus/inbox-full', { subject: full.component().name, evidence: `${full.waiting()} waiting` });
+    },
+  };
+
+  const laneHost = {
+    ports,
+    commit: (...[component, envelopes, handled]: Parameters<Parameters<typeof openLane>[1]['commit']>) =>
+      commitBatch(commitHost, component, envelopes, handled),
+    onFailed,
+    onState: (component: BusComponent, kind: string, why?: Problem) => events.add(kind, component.name, why),
+    onEased: () => {
+      for (const listener of easedListeners) listener();
+    },
+  };
+
+  return {
+    topics,
+    prepare: async (component) => {
+      const lane = lanes.get(component.name) ?? openLane(component, laneHost);
+      const prepared = await lane.prepare(component);
+      if (!prepared.ok) return prepared;
+      return ok({
+        serve: async () => {
+          await prepared.value.serve();
+          lanes.set(component.name, lane);
+        },
+        discard: prepared.value.discard,
+      });
+    },
+    detach: async (name) => {
+      const lane = lanes.get(name);
+      await lane?.stop();
+      lanes.delete(name);
+    },
+    retry: async (name) => {
+      const lane = lanes.get(name);
+      return lane === undefined ? refuse('bus/no-handler', { subject: name }) : lane.retry();
+    },
+    command: async (topic, payload, { source, to }) => {
+      const known = topics.get(topic);
+      if (!known.ok) return known;
+      if (known.value.kind !== 'command') return refuse('bus/topic-kind', { subject: topic });
+      const text = options.redact(JSON.stringify(payload));
+      const fits = known.value.request.check(text, topic);
+      if (!fits.ok) return fits;
+      const fate = await new Promise<Fate>((resolve) => send(topic, text, source, to, resolve));
+      return fate.ok ? ok(JSON.parse(fate.reply)) : failed(fate.problem);
+    },
+    tell,
+    hasRoom: (name) => {
+      const lane = lanes.get(name);
+      if (lane === undefined) return true;
+      if (lane.waiting() >= busyMessages) return false;
+      const { publishes } = lane.component();
+      return [...lanes.values()].every(
+        (other) =>
+          other === lane ||
+          other.waiting() < busyMessages ||
+          ![...other.component().subscribes].some((topic) => publishes.has(topic)),
+      );
+    },
+    onEased: (listener) => {
+      easedListeners = [...easedListeners, listener];
+    },
+    listen: (topic, listener) => {
+      const heard = listeners.get(topic) ?? new Set();
+      listeners.set(topic, heard.add(listener));
+      return () => void heard.delete(listener);
+    },
+    status: () => [...lanes.values()].map((lane) => lane.status()),
+    close: async () => {
+      await Promise.all([...lanes.values()].map((lane) => lane.stop()));
+      lanes.clear();
+    },
+  };
+};

@@ -1,0 +1,155 @@
+/**
+ * What a batch asked for is checked against policy as it is now, written in one transaction, and only then done.
+ * One message is one unit: all of its effects happen or none.
+ */
+import type { Policy } from '../policy/index.ts';
+import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
+import type { Effect, Handled } from '../sandbox/index.ts';
+import type { ComponentStore, State } from '../state/index.ts';
+import type { BusComponent, EffectPorts } from './edge.ts';
+import type { Envelope } from './inbox.ts';
+import type { TopicRegistry } from './registry.ts';
+
+export interface CommitHost {
+  readonly state: State;
+  readonly store: ComponentStore;
+  readonly topics: TopicRegistry;
+  readonly policy: () => Policy;
+  readonly ports: EffectPorts;
+  /** Whether every subscriber of an event can take one more. */
+  readonly roomFor: (topic: string) => Result<void>;
+  readonly publish: (component: BusComponent, effect: Publish, kind: 'command' | 'event') => void;
+  readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
+}
+
+export type Publish = Extract<Effect, { kind: 'publish' }>;
+
+/** What a batch came to: see `LaneHost.commit`. */
+export interface Committed {
+  readonly stoppedAt?: number;
+  readonly problem?: Problem;
+}
+
+const needs: Readonly<Record<Effect['kind'], string | undefined>> = {
+  log: undefined,
+  wake: undefined,
+  put: 'store:own',
+  remove: 'store:own',
+  publish: 'bus:publish',
+  write: 'process:spawn',
+  kill: 'process:spawn',
+};
+
+export const commitBatch = (
+  host: CommitHost,
+  component: BusComponent,
+  envelopes: readonly Envelope[],
+  handled: readonly Handled[],
+): Committed => {
+  const grant = host.policy().grants.get(component.bundle);
+  const verdicts = envelopes.map((envelope, index) =>
+    judge(host, component, grant, envelope, handled[index]),
+  );
+  const stoppedAt = verdicts.findIndex((verdict) => verdict !== undefined);
+  const kept = stoppedAt < 0 ? handled : handled.slice(0, stoppedAt);
+  try {
+    writeStore(host, component.name, kept);
+  } catch (cause) {
+    return {
+      stoppedAt: 0,
+      problem: problem('state/write-failed', { subject: component.name, evidence: String(cause) }),
+    };
+  }
+  for (const [index, one] of kept.entries()) {
+    const envelope = envelopes[index];
+    if (envelope !== undefined) carryOut(host, component, envelope, one);
+  }
+  const why = verdicts[stoppedAt];
+  return why === undefined ? {} : { stoppedAt, problem: why };
+};
+
+/** Why a message's effects cannot be kept, or undefined. */
+const judge = (
+  host: CommitHost,
+  component: BusComponent,
+  grant: ReadonlySet<string> | undefined,
+  envelope: Envelope,
+  handled: Handled | undefined,
+): Problem | undefined => {
+  if (handled === undefined) return problem('bus/message-failed', { subject: component.name });
+  const { outcome, effects } = handled;
+  if (outcome.tag === 'failed') {
+    // Told before it changed anything, a failure is an answer; after that it is a roll back.
+    return effects.every((effect) => effect.kind === 'log') ? undefined : outcome.problem;
+  }
+  for (const effect of effects) {
+    const refused = refusalOf(host, component, grant, effect);
+    if (!refused.ok) return refused.problem;
+  }
+  if (envelope.command) {
+    const topic = host.topics.get(envelope.message.topic);
+    const reply = outcome.tag === 'replied' ? outcome.reply : '{}';
+    const fits = topic.ok ? topic.value.reply.check(reply, `reply to ${envelope.message.topic}`) : topic;
+    if (!fits.ok) return fits.problem;
+  }
+  return undefined;
+};
+
+const refusalOf = (
+  host: CommitHost,
+  component: BusComponent,
+  grant: ReadonlySet<string> | undefined,
+  effect: Effect,
+): Result<unknown> => {
+  const permission = needs[effect.kind];
+  if (permission !== undefined && grant?.has(permission) !== true) {
+    return refuse('bus/not-granted', { subject: component.name, evidence: permission });
+  }
+  if (effect.kind === 'write' || effect.kind === 'kill') {
+    return host.ports.owns(component.name, effect.process)
+      ? ok(undefined)
+      : refuse('bus/not-its-process', { subject: component.name, evidence: effect.process });
+  }
+  if (effect.kind !== 'publish') return ok(undefined);
+  if (!component.publishes.has(effect.topic)) {
+    return refuse('bus/not-declared', { subject: component.name, evidence: effect.topic });
+  }
+  const topic = host.topics.get(effect.topic);
+  if (!topic.ok) return topic;
+  const fits = topic.value.request.check(effect.payload, effect.topic);
+  if (!fits.ok || topic.value.kind === 'command') return fits;
+  return host.roomFor(effect.topic);
+};
+
+const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): void => {
+  const writes = kept
+    .filter(({ outcome }) => outcome.tag !== 'failed')
+    .flatMap(({ effects }) => effects)
+    .filter((effect) => effect.kind === 'put' || effect.kind === 'remove');
+  if (writes.length === 0) return;
+  host.state.transaction(() => {
+    for (const write of writes) {
+      if (write.kind === 'put') host.store.put(owner, write.key, write.value);
+      else host.store.remove(owner, write.key);
+    }
+  });
+};
+
+const carryOut = (host: CommitHost, component: BusComponent, envelope: Envelope, handled: Handled): void => {
+  const { outcome, effects } = handled;
+  for (const effect of effects) carryOutEffect(host, component, effect);
+  if (outcome.tag === 'failed') host.onFailed(component, envelope, outcome.problem);
+  else envelope.onFate?.({ ok: true, reply: outcome.tag === 'replied' ? outcome.reply : '{}' });
+};
+
+const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effect): void => {
+  const { ports } = host;
+  if (effect.kind === 'log') ports.log(component.name, effect.level, effect.text);
+  else if (effect.kind === 'wake') ports.wake(component.name, effect.token, effect.afterMs);
+  else if (effect.kind === 'write') ports.write(component.name, effect.process, effect.text);
+  else if (effect.kind === 'kill') ports.kill(component.name, effect.process);
+  else if (effect.kind === 'publish') {
+    const topic = host.topics.get(effect.topic);
+    host.publish(component, effect, topic.ok ? topic.value.kind : 'event');
+  }
+};

@@ -1,0 +1,87 @@
+/** What other rooms see of the bus. */
+import type { Problem, Result } from '../problems/index.ts';
+import type {
+  Activation,
+  ActivationOptions,
+  ComponentLimits,
+  LogLevel,
+  SyncAnswer,
+  SyncCall,
+} from '../sandbox/index.ts';
+import type { TopicRegistry } from './registry.ts';
+
+/** One component revision, ready to be started. */
+export interface BusComponent {
+  /** `bundle:component`: its address, and the owner of its store. */
+  readonly name: string;
+  readonly bundle: string;
+  /** The bundle's revision. */
+  readonly revision: string;
+  readonly handles: ReadonlySet<string>;
+  readonly subscribes: ReadonlySet<string>;
+  readonly publishes: ReadonlySet<string>;
+  readonly limits: ComponentLimits;
+  readonly start: (
+    callbacks: Pick<ActivationOptions, 'onCall' | 'onResult' | 'onGone'>,
+  ) => Promise<Result<Activation>>;
+}
+
+/** What the bus needs done once a message has committed, and the calls a guest blocks on. */
+export interface EffectPorts {
+  readonly log: (component: string, level: LogLevel, text: string) => void;
+  readonly wake: (component: string, token: string, afterMs: number) => void;
+  readonly write: (component: string, process: string, text: string) => void;
+  readonly kill: (component: string, process: string) => void;
+  readonly owns: (component: string, process: string) => boolean;
+  /** What was started while `message` was handled stays (`kept`) or is ended. */
+  readonly settleSpawns: (component: string, message: string, kept: boolean) => void;
+  readonly call: (component: string, call: SyncCall, message: string) => SyncAnswer | Promise<SyncAnswer>;
+}
+
+/** An instance that is ready and serves nothing yet. */
+export interface Prepared {
+  /** Takes over once the one that serves has nothing in flight, with everything that waits. */
+  readonly serve: () => Promise<void>;
+  readonly discard: () => Promise<void>;
+}
+
+export type LaneState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
+
+export interface LaneStatus {
+  readonly name: string;
+  readonly revision: string;
+  readonly state: LaneState;
+  /** Starts beyond the first since it was attached. */
+  readonly restarts: number;
+  readonly waiting: number;
+  readonly problem?: Problem;
+}
+
+export interface Bus {
+  readonly topics: TopicRegistry;
+  /**
+   * Starts a component beside what serves now; fails with what stopped it from starting, and then nothing changed.
+   * `serve` takes it into service: a revision of the same name takes over with everything that waits.
+   */
+  readonly prepare: (component: BusComponent) => Promise<Result<Prepared>>;
+  /** Takes it out of service: what it handles is finished within its deadline, what waits is refused. */
+  readonly detach: (name: string) => Promise<void>;
+  /** Starts a parked component again. */
+  readonly retry: (name: string) => Promise<Result<void>>;
+  /** A command from outside; resolves with the reply. `source` is stamped on it. */
+  readonly command: (
+    topic: string,
+    payload: unknown,
+    options: { readonly source: string; readonly to?: string },
+  ) => Promise<Result<unknown>>;
+  /** A message from the station itself, `station.…`, to one component. Never refused: see `hasRoom`. */
+  readonly tell: (component: string, topic: string, payload: unknown) => void;
+  /** Whether a source of messages for this component may go on; `onEased` says when to look again. */
+  readonly hasRoom: (component: string) => boolean;
+  readonly onEased: (listener: () => void) => void;
+  /** Events of a topic as they are committed. Returns the way to stop. */
+  readonly listen: (topic: string, listener: (event: unknown) => void) => () => void;
+  readonly status: () => readonly LaneStatus[];
+  /** Stops every component. */
+  readonly close: () => Promise<void>;
+}

@@ -1,0 +1,183 @@
+/**
+ * `process`: programs by the alias policy gives them, each owned by the component that started it. A component never
+ * sees a command line, a variable's value or a process of another.
+ */
+import type { Policy } from '../policy/index.ts';
+import { type Problem, problem } from '../problems/index.ts';
+import type { Processes, RunningProcess } from '../processes/index.ts';
+import type { SyncAnswer } from '../sandbox/index.ts';
+
+export const permission = 'process:spawn';
+
+/** Live processes of one component. */
+const mostProcesses = 500;
+/** Longest text of the error stream kept in the log for one line, UTF-16 units. */
+const stderrUnits = 4_000;
+
+export interface ProcessCapability {
+  readonly spawn: (component: string, message: string, program: string, cwd: string) => Promise<SyncAnswer>;
+  /** The message was committed, or rolled back: then what it started is ended, also what is still starting. */
+  readonly settleSpawns: (component: string, message: string, kept: boolean) => void;
+  readonly owns: (component: string, process: string) => boolean;
+  readonly write: (component: string, process: string, text: string) => void;
+  readonly kill: (component: string, process: string) => void;
+  /** Looks again at what was paused. */
+  readonly eased: () => void;
+  /** Ends what a component that is taken out of service runs. */
+  readonly endAllOf: (component: string) => Promise<void>;
+}
+
+export interface ProcessPorts {
+  readonly processes: Processes;
+  readonly policy: () => Policy;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly redact: (text: string) => string;
+  readonly tell: (component: string, topic: string, payload: unknown) => void;
+  readonly hasRoom: (component: string) => boolean;
+  readonly log: (component: string, level: 'info' | 'warn', text: string) => void;
+  readonly newId: () => string;
+}
+
+/** Processes that ended, remembered so that what was written to them meanwhile is dropped, not taken for another's. */
+const mostEnded = 5_000;
+
+interface Owned {
+  readonly id: string;
+  readonly component: string;
+  readonly program: string;
+  running?: RunningProcess;
+  paused: boolean;
+  /** The message that started it was rolled back: nothing of it is told any more. */
+  disowned: boolean;
+}
+
+export const openProcessCapability = (ports: ProcessPorts): ProcessCapability => {
+  const owned = new Map<string, Owned>();
+  const ended = new Map<string, string>();
+  const unsettled = new Map<string, Owned[]>();
+  const forget = (one: Owned) => {
+    owned.delete(one.id);
+    ended.set(one.id, one.component);
+    const [oldest] = ended.keys();
+    if (ended.size > mostEnded && oldest !== undefined) ended.delete(oldest);
+  };
+  const ownedBy = (component: string) => [...owned.values()].filter((one) => one.component === component);
+
+  const disown = (one: Owned) => {
+    one.disowned = true;
+    void one.running?.end();
+  };
+
+  const refuseIfCrowded = (one: Owned) => {
+    if (one.paused || ports.hasRoom(one.component)) return;
+    one.paused = true;
+    one.running?.pause();
+  };
+
+  const onLines = (one: Owned, lines: readonly string[], stream: 'stdout' | 'stderr') => {
+    if (one.disowned) return;
+    if (stream === 'stderr') {
+      for (const line of lines)
+        ports.log(one.component, 'info', `${one.program}: ${ports.redact(line).slice(0, stderrUnits)}`);
+      return;
+    }
+    for (const line of lines) {
+      ports.tell(one.component, 'station.process.line', { process: one.id, line: ports.redact(line) });
+    }
+    refuseIfCrowded(one);
+  };
+
+  const start = async (one: Owned, cwd: string): Promise<Problem | undefined> => {
+    const policy = ports.policy();
+    const program = policy.programs.get(one.program);
+    if (program === undefined) {
+      return problem('process/program-unknown', {
+        subject: one.program,
+        evidence:
+          policy.problems.length > 0
+            ? 'the policy cannot be read'
+            : `known: ${[...policy.programs.keys()].join(', ') || 'none'}`,
+      });
+    }
+    if (program.trust !== 'full') return problem('process/not-trusted', { subject: one.program });
+    const env = Object.fromEntries(
+      program.inherit.flatMap((name) => {
+        const value = ports.env[name];
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+    const started = await ports.processes.start({
+      alias: one.program,
+      command: program.command,
+      args: program.args,
+      cwd,
+      env,
+      onLines: (lines, stream) => onLines(one, lines, stream),
+      onExit: (exit) => {
+        forget(one);
+        if (one.disowned) return;
+        ports.tell(one.component, 'station.process.exited', {
+          process: one.id,
+          ...(exit.code === null ? {} : { code: exit.code }),
+          ...(exit.signal === null ? {} : { signal: exit.signal }),
+          ...(exit.problem === undefined ? {} : { reason: `${exit.problem.code}: ${exit.problem.message}` }),
+        });
+      },
+    });
+    if (!started.ok) return started.problem;
+    one.running = started.value;
+    return undefined;
+  };
+
+  return {
+    spawn: async (component, message, program, cwd) => {
+      if (
+        ports
+          .policy()
+          .grants.get(component.split(':')[0] ?? '')
+          ?.has(permission) !== true
+      ) {
+        return {
+          ok: false,
+          problem: problem('bus/not-granted', { subject: component, evidence: permission }),
+        };
+      }
+      if (ownedBy(component).length >= mostProcesses) {
+        return {
+          ok: false,
+          problem: problem('process/too-many', { subject: component, evidence: `${mostProcesses}` }),
+        };
+      }
+      const one: Owned = { id: ports.newId(), component, program, paused: false, disowned: false };
+      owned.set(one.id, one);
+      unsettled.set(message, [...(unsettled.get(message) ?? []), one]);
+      const refused = await start(one, cwd);
+      if (refused !== undefined) {
+        owned.delete(one.id);
+        return { ok: false, problem: refused };
+      }
+      // The message may have been rolled back while the child was starting.
+      if (one.disowned) void one.running?.end();
+      return { ok: true, value: one.id };
+    },
+    settleSpawns: (_component, message, kept) => {
+      if (!kept) for (const one of unsettled.get(message) ?? []) disown(one);
+      unsettled.delete(message);
+    },
+    owns: (component, process) => (owned.get(process)?.component ?? ended.get(process)) === component,
+    write: (_component, process, text) => void owned.get(process)?.running?.write(text),
+    kill: (_component, process) => void owned.get(process)?.running?.end(),
+    eased: () => {
+      for (const one of owned.values()) {
+        if (!one.paused || !ports.hasRoom(one.component)) continue;
+        one.paused = false;
+        one.running?.resume();
+      }
+    },
+    endAllOf: async (component) => {
+      const mine = ownedBy(component);
+      for (const one of mine) one.disowned = true;
+      await Promise.all(mine.map((one) => one.running?.end()));
+    },
+  };
+};

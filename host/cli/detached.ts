@@ -1,0 +1,45 @@
+/**
+ * What `jupiter up` runs in the background: `detached.ts HOME [CACHE]`. Tells its parent once whether the station is
+ * ready, then lets go of it, and stays until the station is stopped.
+ */
+import module from 'node:module';
+import type { Word } from './start.ts';
+
+const [home = '', compileCache] = process.argv.slice(2);
+if (compileCache !== undefined) module.enableCompileCache(compileCache);
+
+const send = process.send?.bind(process);
+const tell = (word: Word): Promise<void> =>
+  new Promise((resolve) => {
+    // A parent that has gone away has nobody to tell.
+    if (send === undefined || !process.connected) resolve();
+    else send(word, undefined, undefined, () => resolve());
+  });
+const letGo = (): void => {
+  if (process.connected) process.disconnect?.();
+};
+
+// After the cache is on: what is imported before it is compiled every time.
+const { openStation } = await import('../station/index.ts');
+const { problem } = await import('../problems/index.ts');
+const { interrupted } = await import('./start.ts');
+const stop = interrupted();
+try {
+  const opened = await openStation({ home });
+  if (opened.ok) {
+    await tell({ ready: { pid: process.pid, home } });
+    letGo();
+    void stop.then(() => opened.value.stop());
+    await opened.value.stopped;
+  } else {
+    await tell({ problem: opened.problem });
+    letGo();
+    process.exitCode = 1;
+  }
+} catch (error) {
+  console.error(error);
+  const evidence = error instanceof Error ? error.message : String(error);
+  await tell({ problem: problem('station/start-failed', { subject: home, evidence }) });
+  letGo();
+  process.exitCode = 1;
+}

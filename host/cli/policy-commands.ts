@@ -1,0 +1,100 @@
+/** `policy …`: the file is the operator's; only `show` asks the station, for the policy as it reads it now. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { failed, ok, refuse } from '../problems/index.ts';
+import { homeAt } from '../station/index.ts';
+import { problemText, type Run, short } from './output.ts';
+import { example, group } from './usage.ts';
+import { answer } from './with-station.ts';
+
+const plainSink = { write: () => {}, colour: false };
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
+
+export const addPolicyCommands = (program: Command, run: Run): void => {
+  const policy = group(program, 'policy', 'what this station allows', 'policy explain --agent claude');
+  example(policy.command('show').description('the policy as the station reads it'), 'policy show').action(
+    () =>
+      run((io) =>
+        answer(io, 'policy.show', {}, ({ file, revision, text, problems }) =>
+          [
+            `// ${file}, revision ${short(revision)}`,
+            text.trimEnd(),
+            ...problems.map((one) => problemText(one, plainSink)),
+          ].join('\n'),
+        ),
+      ),
+  );
+  example(
+    policy
+      .command('check')
+      .argument('[file]', 'a policy file (default: that of the home)')
+      .description('find everything wrong with a policy'),
+    'policy check',
+    'policy check ./policy.jsonc',
+  ).action((file: string | undefined) =>
+    run(async (io) => {
+      const { readPolicyFile } = await import('./policy-file.ts');
+      const path = file === undefined ? homeAt(io.home).policy : resolve(file);
+      const { revision, problems } = readPolicyFile(path);
+      return ok({
+        json: { file: path, revision, problems },
+        plain:
+          problems.length === 0
+            ? `${path}  ${short(revision)}  nothing wrong`
+            : problems.map((one) => problemText(one, plainSink)).join('\n'),
+        ...(problems.length === 0 ? {} : { exit: 1 }),
+      });
+    }),
+  );
+  example(
+    policy
+      .command('explain')
+      .requiredOption('--agent <id>', 'an agent of the policy')
+      .option('--cwd <dir>', 'a workspace: names the folder skills would be placed in')
+      .description('what an agent would get, and why not the rest'),
+    'policy explain --agent claude --cwd ./repo',
+  ).action(({ agent, cwd }: { agent: string; cwd?: string }) =>
+    run(async (io) => {
+      const { explainFor } = await import('./policy-file.ts');
+      const explained = explainFor(
+        homeAt(io.home).policy,
+        agent,
+        cwd === undefined ? undefined : resolve(cwd),
+      );
+      return explained.ok ? ok(explained.value) : failed(explained.problem);
+    }),
+  );
+  example(
+    policy
+      .command('set')
+      .argument('<path>', 'an entry: servers.notes.exposure')
+      .argument('<value>', 'JSON, or plain text')
+      .description('change one entry; comments and order stay'),
+    'policy set agents.claude.approve manual',
+    `policy set servers.notes.consumers '{"sessions": ["claude"]}'`,
+  ).action((path: string, value: string) =>
+    run(async (io) => {
+      const { changePolicy } = await import('./policy-file.ts');
+      return changePolicy(homeAt(io.home).policy, path, parsed(value));
+    }),
+  );
+  example(
+    policy
+      .command('unset')
+      .argument('<path>', 'an entry')
+      .description('remove one entry; comments and order stay'),
+    'policy unset servers.notes',
+  ).action((path: string) =>
+    run(async (io) => {
+      const { changePolicy } = await import('./policy-file.ts');
+      return path === '' ? refuse('cli/usage') : changePolicy(homeAt(io.home).policy, path, undefined);
+    }),
+  );
+};

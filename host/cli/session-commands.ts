@@ -1,0 +1,151 @@
+/** `session …`: everything about sessions is the station's; this only asks and shows. */
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { plainEntry } from '../../contracts/transcript.ts';
+import { ok, refuse } from '../problems/index.ts';
+import type { TranscriptEntry } from '../station/index.ts';
+import { type Run, table } from './output.ts';
+import { sessionRows, sessionText } from './show.ts';
+import { example, group } from './usage.ts';
+import { answer, ask } from './with-station.ts';
+
+interface CreateOptions {
+  readonly agent: string;
+  readonly cwd: string;
+  readonly title?: string;
+  readonly approve?: 'manual' | 'auto' | 'workspace';
+  readonly requireServer: readonly string[];
+  readonly requireSkill: readonly string[];
+}
+
+const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+const addCreate = (session: Command, run: Run): void => {
+  example(
+    session
+      .command('create')
+      .requiredOption('--agent <id>', 'an agent of the policy')
+      .option('--cwd <dir>', 'the workspace', '.')
+      .option('--title <text>', 'a name to find it by')
+      .addOption(
+        new Option('--approve <how>', 'who answers permission requests').choices([
+          'manual',
+          'auto',
+          'workspace',
+        ]),
+      )
+      .option('--require-server <name>', 'do not start without this server (repeatable)', collect, [])
+      .option('--require-skill <name>', 'do not start without this skill (repeatable)', collect, [])
+      .description('decide and place what the agent gets, and start it'),
+    'session create --agent claude --cwd ./repo',
+  ).action(({ agent, cwd, title, approve, requireServer, requireSkill }: CreateOptions) =>
+    run((io) =>
+      answer(
+        io,
+        'session.create',
+        {
+          agent,
+          cwd: resolve(cwd),
+          ...(title === undefined ? {} : { title }),
+          ...(approve === undefined ? {} : { approve }),
+          ...(requireServer.length === 0 ? {} : { requireServers: [...requireServer] }),
+          ...(requireSkill.length === 0 ? {} : { requireSkills: [...requireSkill] }),
+        },
+        sessionText,
+      ),
+    ),
+  );
+};
+
+const addSay = (session: Command, run: Run): void => {
+  example(
+    session
+      .command('say')
+      .argument('<id>', 'the session')
+      .argument('<text>', 'the prompt')
+      .option('--wait', 'show what the agent does until the turn is over')
+      .description('prompt the agent'),
+    'session say s-1 "what changed since yesterday?" --wait',
+  ).action((id: string, text: string, { wait = false }: { wait?: boolean }) =>
+    run(async (io) => {
+      const entries: TranscriptEntry[] = [];
+      const said = await ask(io, 'session.say', { id, text, wait }, (entry) => {
+        // One document at the end for programs; people see it as it comes.
+        if (io.json) entries.push(entry);
+        else io.event(entry, plainEntry(entry));
+      });
+      if (!said.ok) return said;
+      const { turn, stopReason, state } = said.value;
+      const end = stopReason === undefined ? `session ${state ?? 'unknown'}` : `stopped: ${stopReason}`;
+      return ok({ json: wait ? { ...said.value, entries } : said.value, plain: wait ? end : `turn ${turn}` });
+    }),
+  );
+};
+
+const addTranscript = (session: Command, run: Run): void => {
+  example(
+    session
+      .command('transcript')
+      .argument('<id>', 'the session')
+      .option('--follow', 'go on with what comes, until the session is over')
+      .description('what was said and done'),
+    'session transcript s-1 --follow',
+  ).action((id: string, { follow = false }: { follow?: boolean }) =>
+    run(async (io) => {
+      const found = await ask(io, 'session.transcript', { id, follow }, (entry) =>
+        io.event(entry, plainEntry(entry)),
+      );
+      if (!found.ok) return found;
+      if (follow) return ok({ json: undefined, plain: '' });
+      return ok({ json: found.value, plain: found.value.entries.map(plainEntry).join('\n') });
+    }),
+  );
+};
+
+export const addSessionCommands = (program: Command, run: Run): void => {
+  const session = group(program, 'session', 'agents at work', 'session create --agent claude --cwd ./repo');
+  const one = (name: string, description: string): Command =>
+    example(
+      session.command(name).argument('<id>', 'the session').description(description),
+      `session ${name} s-1`,
+    );
+  addCreate(session, run);
+  addSay(session, run);
+  example(session.command('list').description('all sessions'), 'session list').action(() =>
+    run((io) =>
+      answer(io, 'session.list', {}, ({ sessions }) =>
+        sessions.length === 0 ? 'no sessions' : table(sessionRows(sessions)),
+      ),
+    ),
+  );
+  one('show', 'the record: what was offered, placed, withheld and why, and what arrived').action(
+    (id: string) => run((io) => answer(io, 'session.show', { id }, sessionText)),
+  );
+  addTranscript(session, run);
+  example(
+    session
+      .command('respond')
+      .argument('<id>', 'the session')
+      .argument('<request>', 'the permission request')
+      .option('--allow', 'let the agent do it, once')
+      .option('--deny', 'do not')
+      .description('answer a permission request'),
+    'session respond s-1 r-3 --allow',
+  ).action(
+    (id: string, request: string, { allow = false, deny = false }: { allow?: boolean; deny?: boolean }) =>
+      run(async (io) =>
+        allow === deny
+          ? refuse('cli/usage', {
+              message: 'Say either --allow or --deny.',
+              fix: 'See `jupiter session respond --help`.',
+            })
+          : answer(io, 'session.respond', { id, request, allow }, () => (allow ? 'allowed' : 'denied')),
+      ),
+  );
+  one('cancel', 'stop the turn').action((id: string) =>
+    run((io) => answer(io, 'session.cancel', { id }, () => 'cancelling')),
+  );
+  one('close', 'end the agent; the record stays').action((id: string) =>
+    run((io) => answer(io, 'session.close', { id }, sessionText)),
+  );
+};

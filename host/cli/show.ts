@@ -1,0 +1,102 @@
+/** The plain forms of what the station tells about bundles and sessions. */
+import type { Problem } from '../problems/index.ts';
+import type { MethodResult } from '../station/index.ts';
+import { short, table, when } from './output.ts';
+
+export type Bundle = MethodResult<'bundle.list'>['bundles'][number];
+export type Session = MethodResult<'session.show'>;
+
+const about = ({ code, message, evidence }: Problem): string =>
+  `${code}: ${message}${evidence === undefined ? '' : ` (${evidence})`}`;
+
+/** One row a bundle, and below it one for whatever is not as it should be. */
+export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly string[])[] =>
+  bundles.flatMap(({ id, version, revision, components, skills, topics, ungranted, problem }) => {
+    const parts = [
+      ...components.map((component) => `${component.id} ${component.state}`),
+      ...(skills.length === 0 ? [] : [`skills: ${skills.join(', ')}`]),
+      ...(topics === 0 ? [] : [`${topics} topics`]),
+    ];
+    const faults = [
+      ...(problem === undefined ? [] : [about(problem)]),
+      ...components.flatMap((component) =>
+        component.problem === undefined ? [] : [`${component.id}: ${about(component.problem)}`],
+      ),
+      ...(ungranted.length === 0 ? [] : [`not granted by policy: ${ungranted.join(', ')}`]),
+    ];
+    return [[id, version, short(revision), parts.join('; ')], ...faults.map((fault) => ['', '', '', fault])];
+  });
+
+export const bundleText = (bundle: Bundle): string => table(bundleRows([bundle]));
+
+const usageText = (usage: Session['usage']): string =>
+  usage === null
+    ? 'not reported'
+    : Object.entries(usage)
+        .map(
+          ([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+        )
+        .join(', ');
+
+const section = (
+  title: string,
+  rows: readonly (readonly (string | number | undefined)[])[],
+): readonly string[] => (rows.length === 0 ? [`${title}  none`] : [title, table(rows, '  ')]);
+
+/** The whole record of a session: what it is, what it was offered, what was placed, what waits for an answer. */
+export const sessionText = (session: Session): string => {
+  const { provisioning, agentInfo, pending } = session;
+  const { servers, skills, sink, policyRevision } = provisioning;
+  const head: readonly (readonly [string, string])[] = [
+    ['session', session.id],
+    ['state', session.reason === undefined ? session.state : `${session.state}: ${session.reason}`],
+    [
+      'agent',
+      agentInfo === undefined
+        ? session.agent
+        : `${session.agent} (${agentInfo.name} ${agentInfo.version ?? ''})`,
+    ],
+    ['program', `${session.program}, opened by ${session.provider}`],
+    ...(session.title === undefined ? [] : ([['title', session.title]] as const)),
+    ['workspace', session.cwd],
+    ['created', when(session.createdAt)],
+    ['approve', session.approve],
+    ['usage', usageText(session.usage)],
+    ['policy', short(policyRevision)],
+    ['sink', sink ?? 'none: the program reads skills from no known folder'],
+  ];
+  return [
+    table(head),
+    ...section(
+      'servers',
+      servers.map(({ name, decision, stage, rule, reason }) => [name, decision, stage ?? '-', rule, reason]),
+    ),
+    ...section(
+      'skills',
+      skills.map(({ name, decision, files, bundle, revision, reason }) => [
+        name,
+        decision,
+        `${files} ${files === 1 ? 'file' : 'files'}`,
+        `${bundle} ${short(revision)}`,
+        reason,
+      ]),
+    ),
+    ...(pending.length === 0
+      ? []
+      : section(
+          'waiting for an answer',
+          pending.map(({ request, at, tool, title }) => [request, when(at), tool, title]),
+        )),
+  ].join('\n');
+};
+
+export const sessionRows = (
+  sessions: MethodResult<'session.list'>['sessions'],
+): readonly (readonly (string | undefined)[])[] =>
+  sessions.map(({ id, state, agent, createdAt, title, cwd }) => [
+    id,
+    state,
+    agent,
+    when(createdAt),
+    title ?? cwd,
+  ]);

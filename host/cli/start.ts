@@ -1,0 +1,102 @@
+/**
+ * Starts a station: in the background, in a session of its own, waiting for its word that it is ready; or here.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
+import { homeAt, openStation } from '../station/index.ts';
+import type { Answer, Io } from './output.ts';
+
+/** Longest wait for a station to be ready: the first start compiles the shipped components, ms. */
+const readyMs = 180_000;
+/** How long a station that is given up may take to end, ms. */
+const endMs = 10_000;
+
+/** What the background process tells, once. */
+export type Word = { readonly ready: Started } | { readonly problem: Problem };
+
+export interface Started {
+  readonly pid: number;
+  readonly home: string;
+}
+export interface StartOptions {
+  readonly home: string;
+  readonly compileCache?: string | undefined;
+  /** Gives up and ends what was started. */
+  readonly signal?: AbortSignal;
+}
+
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+const entry = fileURLToPath(new URL(`./detached.${extension}`, import.meta.url));
+
+const ended = async (child: ChildProcess): Promise<void> => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const late = setTimeout(() => child.kill('SIGKILL'), endMs);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  clearTimeout(late);
+};
+
+/** What the station itself writes to its output goes to `logs/station.out`; it is empty unless something is wrong. */
+export const startDetached = async ({
+  home,
+  compileCache,
+  signal,
+}: StartOptions): Promise<Result<Started>> => {
+  const { logs, policy, database } = homeAt(home);
+  if (!existsSync(policy) && !existsSync(database)) return refuse('station/home-missing', { subject: home });
+  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const output = join(logs, 'station.out');
+  const log = openSync(output, 'w', 0o600);
+  const child = spawn(
+    process.execPath,
+    [entry, home, ...(compileCache === undefined ? [] : [compileCache])],
+    {
+      cwd: home,
+      detached: true,
+      stdio: ['ignore', log, log, 'ipc'],
+    },
+  );
+  closeSync(log);
+  const word = await new Promise<Word | string>((resolve) => {
+    const late = setTimeout(() => settle(`it was not ready after ${readyMs / 1000} s`), readyMs);
+    const settle = (found: Word | string): void => {
+      clearTimeout(late);
+      resolve(found);
+    };
+    child.once('message', (message) => settle(message as Word));
+    child.once('error', (error) => settle(error.message));
+    child.once('exit', (code, ended) => settle(`it ended with ${ended ?? code}; its output is in ${output}`));
+    signal?.addEventListener('abort', () => settle('interrupted'), { once: true });
+  });
+  if (typeof word === 'string') {
+    await ended(child);
+    return signal?.aborted === true
+      ? refuse('cli/interrupted')
+      : refuse('station/start-failed', { subject: home, evidence: word });
+  }
+  if (child.connected) child.disconnect();
+  child.unref();
+  return 'ready' in word ? ok(word.ready) : failed(word.problem);
+};
+
+/** Resolves at the first of these signals. */
+export const interrupted = (): Promise<void> =>
+  new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+  });
+
+/** A station in this process until it is stopped, by `jupiter down` or by a signal. */
+export const stayForeground = async (io: Io): Promise<Result<Answer>> => {
+  const opened = await openStation({ home: io.home });
+  if (!opened.ok) return opened;
+  const { pid } = process;
+  io.event({ ready: { home: io.home, pid } }, `home  ${io.home}\npid   ${pid}`);
+  void interrupted().then(() => opened.value.stop());
+  await opened.value.stopped;
+  io.event({ stopped: true }, 'stopped');
+  return ok({ json: undefined, plain: '' });
+};

@@ -1,0 +1,123 @@
+/**
+ * A policy from its bytes. Pure. Any problem, in whatever entry, leaves a policy that grants nothing: a file that is
+ * half right was not meant as it reads. A reference to an alias that is not there is no problem here; whoever needs
+ * it withholds what it cannot have and says why.
+ */
+import { createHash } from 'node:crypto';
+import { type Problem, problem } from '../problems/index.ts';
+import type { Agent, Origin, Policy, Program, ReadPolicy, ServerPolicy } from './edge.ts';
+import { evidenceFor, shapeProblems } from './faults.ts';
+import { type PolicyFile, policyShape } from './schema.ts';
+import { dotted, faultLimit, type Place, placer, plainValue, policyBytes, readTree, walk } from './tree.ts';
+
+export const defaultProvider = 'bearpunch.adapter:adapter';
+
+/** The revision of a policy file that is not there or could not be read. */
+export const noRevision = 'none';
+
+const sorted = <V, W>(table: Record<string, V> | undefined, to: (value: V) => W): ReadonlyMap<string, W> =>
+  new Map(
+    Object.entries(table ?? {})
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => [key, to(value)]),
+  );
+
+type Entry<K extends 'agents' | 'programs' | 'origins' | 'servers'> = NonNullable<PolicyFile[K]>[string];
+
+const agentOf = ({ program, provider, approve }: Entry<'agents'>): Agent => ({
+  program,
+  provider: provider ?? defaultProvider,
+  approve: approve ?? 'manual',
+});
+const programOf = ({ command, args, inherit, trust }: Entry<'programs'>): Program => ({
+  command,
+  args: args ?? [],
+  inherit: inherit ?? [],
+  trust: trust ?? 'none',
+});
+const originOf = ({ url, bearer }: Entry<'origins'>): Origin =>
+  bearer === undefined ? { url } : { url, bearer };
+const serverOf = ({ transport, consumers, exposure, tools }: Entry<'servers'>): ServerPolicy => ({
+  transport,
+  consumers: consumers.sessions,
+  exposure,
+  ...(tools === undefined ? {} : { tools }),
+});
+
+/** Problems of a policy, and nothing granted. */
+export const nothingGranted = (
+  revision: string,
+  problems: readonly Problem[],
+  place: Policy['place'] = () => undefined,
+): Policy => ({
+  revision,
+  problems,
+  grants: new Map(),
+  agents: new Map(),
+  programs: new Map(),
+  origins: new Map(),
+  servers: new Map(),
+  place,
+});
+
+export const readPolicy: ReadPolicy = (bytes, file) => {
+  const revision = createHash('sha256').update(bytes).digest('hex');
+  if (bytes.byteLength > policyBytes) {
+    const evidence = `${file}: expected at most ${policyBytes} bytes, found more`;
+    return nothingGranted(revision, [problem('policy/too-large', { subject: file, evidence })]);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    const evidence = `${file}: expected UTF-8, found other bytes`;
+    return nothingGranted(revision, [problem('policy/not-text', { subject: file, evidence })]);
+  }
+  const at = placer(text);
+  const { root, faults } = readTree(text);
+  const problems: Problem[] = faults.map(({ kind, subject, offset, expected, found }) =>
+    problem(kind === 'syntax' ? 'policy/syntax' : 'policy/duplicate-key', {
+      subject: subject ?? file,
+      evidence: evidenceFor(file, at(offset), expected, found),
+    }),
+  );
+  if (root === undefined) return nothingGranted(revision, problems);
+
+  const places = new Map<string, Place>();
+  walk(root, (path, _value, node) => {
+    // The schema checker passes over this one key; it is refused like any other unknown name.
+    if (path.at(-1) === '__proto__')
+      problems.push(
+        problem('policy/wrong-name', {
+          subject: dotted(path),
+          evidence: evidenceFor(file, at(node.offset), 'another name', 'the name "__proto__"'),
+        }),
+      );
+    const name = dotted(path);
+    if (!places.has(name)) places.set(name, at(node.offset));
+  });
+  const place = (path: string): Place | undefined => places.get(path);
+  // A tree that was guessed around a syntax fault is not worth more problems.
+  if (faults.some(({ kind }) => kind === 'syntax')) return nothingGranted(revision, problems, place);
+
+  const value = plainValue(root);
+  const parsed = policyShape.safeParse(value);
+  if (!parsed.success)
+    problems.push(
+      ...shapeProblems(file, value, parsed.error.issues, (path) => place(path) ?? at(root.offset)),
+    );
+  if (problems.length > 0 || !parsed.success)
+    return nothingGranted(revision, problems.slice(0, faultLimit), place);
+
+  const { grants, agents, programs, origins, servers } = parsed.data;
+  return {
+    revision,
+    problems: [],
+    grants: sorted(grants, (granted) => new Set<string>(granted)),
+    agents: sorted(agents, agentOf),
+    programs: sorted(programs, programOf),
+    origins: sorted(origins, originOf),
+    servers: sorted(servers, serverOf),
+    place,
+  };
+};

@@ -1,0 +1,156 @@
+/**
+ * The shape of `policy.jsonc`, once: reading, the JSON Schema for editors and the reference page come from here.
+ * Unknown keys are refused everywhere, every list and name has a bound, and no entry holds a secret: variables are
+ * named, never quoted. The `error` of a rule says what was expected, as the problem repeats it.
+ */
+import { z } from 'zod';
+import { grantable } from './permissions.ts';
+
+/** Names an operator gives: agents, programs and origins. */
+const aliasPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+/** Names of MCP servers become part of tool names in agents, so they are narrower. */
+const serverPattern = /^[a-z0-9-]+$/;
+const bundlePattern = /^[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)*$/;
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const providerPattern = /^[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)*:[a-z0-9][a-z0-9-]*$/;
+const entries = 1_000;
+const items = 256;
+
+const name = (pattern: RegExp, longest: number, error: string): z.ZodString =>
+  z
+    .string()
+    .regex(pattern, { error })
+    .max(longest, { error: `at most ${longest} characters` });
+
+const alias = name(aliasPattern, 64, 'a name of letters, digits, ".", "_" and "-"');
+const agentId = name(aliasPattern, 200, 'an agent ID of letters, digits, ".", "_" and "-"');
+const serverAlias = name(serverPattern, 64, 'a name of a-z, 0-9 and "-"');
+const bundleId = name(bundlePattern, 200, 'a bundle ID such as "example.tools"');
+const variable = name(variablePattern, 200, 'the NAME of an environment variable (letters, digits and "_")');
+
+// A NUL byte ends a string for the operating system; it is never meant.
+const text = (longest: number): z.ZodString =>
+  z
+    .string()
+    .max(longest, { error: `at most ${longest} characters` })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the NUL character is what is refused
+    .regex(/^[^\u0000]*$/, { error: 'a text without NUL characters' });
+
+const list = <T extends z.ZodType>(item: T): z.ZodArray<T> =>
+  z.array(item).max(items, { error: `at most ${items} entries` });
+
+const bareUrl = (value: string): boolean => {
+  const url = URL.parse(value);
+  return (
+    url !== null &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === '' &&
+    !value.includes('#')
+  );
+};
+
+const table = <K extends z.ZodString, V extends z.ZodType>(
+  key: K,
+  value: V,
+): z.ZodOptional<z.ZodRecord<K, V>> =>
+  z
+    .record(key, value)
+    .refine((found) => Object.keys(found).length <= entries, { error: `at most ${entries} entries` })
+    .optional();
+
+const agent = z
+  .strictObject({
+    program: alias.describe('The program that is started for it: an alias under `programs`.'),
+    provider: name(providerPattern, 300, 'a component such as "bearpunch.adapter:adapter"')
+      .optional()
+      .describe('The component that opens it, `bundle:component`. Default `bearpunch.adapter:adapter`.'),
+    approve: z
+      .enum(['manual', 'auto', 'workspace'])
+      .optional()
+      .describe('How its permission requests are answered. Default `manual`: a person answers.'),
+  })
+  .describe('An agent: what a session asks for and what `consumers` name.');
+
+const program = z
+  .strictObject({
+    command: text(4_096)
+      .min(1, { error: 'a command' })
+      .describe('The executable: a name looked up in PATH, or an absolute path.'),
+    args: list(text(8_192)).optional().describe('Arguments, as they are; no shell reads them.'),
+    inherit: list(variable)
+      .optional()
+      .describe('NAMES of environment variables the process inherits. Nothing else is inherited.'),
+    trust: z
+      .literal('full')
+      .optional()
+      .describe('`full`: the operator vouches for what it does outside the sandbox. Absent: not trusted.'),
+  })
+  .describe('A program: an alias for an executable.');
+
+const origin = z
+  .strictObject({
+    url: text(4_096)
+      .regex(/^https?:\/\//i, { error: 'an http or https URL' })
+      .refine(bareUrl, { error: 'an http or https URL without user, password and fragment' })
+      .describe('The base URL, http or https, without credentials.'),
+    bearer: variable.optional().describe('The NAME of the variable that holds the bearer token.'),
+  })
+  .describe('An origin: an alias for an HTTP base URL.');
+
+const server = z
+  .strictObject({
+    transport: z
+      .discriminatedUnion(
+        'type',
+        [
+          z.strictObject({
+            type: z.literal('stdio'),
+            program: alias.describe('An alias under `programs`.'),
+          }),
+          z.strictObject({ type: z.literal('http'), origin: alias.describe('An alias under `origins`.') }),
+        ],
+        { error: '"stdio" with a program, or "http" with an origin' },
+      )
+      .describe('`{"type": "stdio", "program": …}` or `{"type": "http", "origin": …}`.'),
+    consumers: z
+      .strictObject({ sessions: list(agentId).describe('Agent IDs whose sessions get it.') })
+      .describe('Who gets it. Nobody else does.'),
+    exposure: z
+      .enum(['direct', 'gateway'])
+      .describe("`direct`: the agent's own MCP client connects. `gateway`: through the station."),
+    tools: list(text(200).min(1, { error: 'the name of a tool' }))
+      .optional()
+      .describe('Tools that may be offered. Absent: all of them.'),
+  })
+  .describe('An MCP server: an alias for what an agent may be given.');
+
+export const policyShape = z
+  .strictObject({
+    $schema: text(4_096).optional().describe('The JSON Schema an editor checks this file with.'),
+    grants: table(bundleId, list(z.enum(grantable))).describe(
+      'Permissions of each bundle. A bundle that is not named has none.',
+    ),
+    agents: table(agentId, agent).describe('Agents a session can be created for.'),
+    programs: table(alias, program).describe('Executables agents and servers refer to.'),
+    origins: table(alias, origin).describe('HTTP endpoints servers refer to.'),
+    servers: table(serverAlias, server).describe('MCP servers and who gets them.'),
+  })
+  .describe('What the operator of a Jupiter Station allows. What is not written here is not allowed.');
+
+export type PolicyFile = z.output<typeof policyShape>;
+
+/** Keys of one entry of each section, for the paths of `policy set`. */
+export const entryKeys: Readonly<Record<string, readonly string[]>> = {
+  grants: [],
+  agents: Object.keys(agent.shape),
+  programs: Object.keys(program.shape),
+  origins: Object.keys(origin.shape),
+  servers: Object.keys(server.shape),
+};
+
+/** JSON Schema 2020-12 of `policy.jsonc`, for editors. */
+export const policySchema = (): Readonly<Record<string, unknown>> => ({
+  title: 'Jupiter Station policy',
+  ...z.toJSONSchema(policyShape, { target: 'draft-2020-12', io: 'input' }),
+});

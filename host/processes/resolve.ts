@@ -1,0 +1,102 @@
+/**
+ * Which file a program's command means: an absolute path, or a name looked up on the STATION's PATH. The child's own
+ * environment and the workspace have no say: a relative path, and a relative or empty entry of PATH, are never
+ * followed, so that a workspace cannot put its own program in place of the operator's.
+ */
+import { constants } from 'node:fs';
+import { access, open, stat } from 'node:fs/promises';
+import { delimiter, extname, isAbsolute, join } from 'node:path';
+import { ok, type Result, refuse } from '../problems/index.ts';
+
+export interface Search {
+  /** The station's PATH. */
+  readonly path: string;
+  readonly platform: NodeJS.Platform;
+  /** Windows: extensions tried for a name without one. */
+  readonly extensions?: string;
+}
+
+type Fitness = 'executable' | 'not-executable' | 'missing';
+
+const fitness = async (file: string): Promise<Fitness> => {
+  try {
+    if (!(await stat(file)).isFile()) return 'missing';
+  } catch {
+    return 'missing';
+  }
+  return access(file, constants.X_OK).then(
+    () => 'executable' as const,
+    () => 'not-executable' as const,
+  );
+};
+
+/** The interpreter a script names and that does not exist, or undefined. The kernel's own answer names the script. */
+const missingInterpreter = async (file: string): Promise<string | undefined> => {
+  const handle = await open(file).catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    const head = Buffer.alloc(256);
+    const { bytesRead } = await handle.read(head, 0, head.length, 0);
+    const line = head.toString('utf8', 0, bytesRead).split('\n', 1)[0] ?? '';
+    const interpreter = /^#![ \t]*(\/[^ \t\r]+)/.exec(line)?.[1];
+    return interpreter === undefined || (await fitness(interpreter)) === 'executable'
+      ? undefined
+      : interpreter;
+  } finally {
+    await handle.close();
+  }
+};
+
+const candidates = (command: string, search: Search): readonly string[] => {
+  const names =
+    search.platform === 'win32' && extname(command) === ''
+      ? (search.extensions ?? '.COM;.EXE;.BAT;.CMD').split(';').map((extension) => command + extension)
+      : [command];
+  if (isAbsolute(command)) return names;
+  return search.path
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .flatMap((folder) => names.map((name) => join(folder, name)));
+};
+
+/** `process/not-found` and `process/not-executable` name the alias and the PATH searched. */
+export const resolveCommand = async (
+  alias: string,
+  command: string,
+  search: Search,
+): Promise<Result<string>> => {
+  const named = isAbsolute(command);
+  if (command === '' || command.includes('\0') || (!named && /[/\\]/.test(command))) {
+    return refuse('process/not-found', {
+      subject: alias,
+      message: `The command of program ${JSON.stringify(alias)} is neither a name nor an absolute path.`,
+      evidence: JSON.stringify(command),
+    });
+  }
+  const where = named ? `file ${command}` : `command ${command}; PATH searched: ${search.path || '(empty)'}`;
+  let blocked: string | undefined;
+  for (const file of candidates(command, search)) {
+    const found = await fitness(file);
+    if (found === 'not-executable') blocked ??= file;
+    if (found !== 'executable') continue;
+    const interpreter = search.platform === 'win32' ? undefined : await missingInterpreter(file);
+    if (interpreter === undefined) return ok(file);
+    return refuse('process/not-executable', {
+      subject: alias,
+      message: `The program ${JSON.stringify(alias)} is a script whose interpreter is missing.`,
+      evidence: `${file} needs ${interpreter}; ${where}`,
+    });
+  }
+  if (blocked !== undefined) {
+    return refuse('process/not-executable', {
+      subject: alias,
+      message: `The program ${JSON.stringify(alias)} cannot be executed.`,
+      evidence: `${blocked} is not executable; ${where}`,
+    });
+  }
+  return refuse('process/not-found', {
+    subject: alias,
+    message: `The program ${JSON.stringify(alias)} was not found${named ? '' : " on the station's PATH"}.`,
+    evidence: where,
+  });
+};

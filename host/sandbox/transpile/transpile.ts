@@ -1,0 +1,107 @@
+/**
+ * Turns an admitted component's bytes into generated files, in a throw-away worker with a deadline, a heap limit and
+ * a cap on its output. What comes back is checked again: names, kinds, and that every memory and table is bounded.
+ */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { ok, ProblemError, type Result, refuse } from '../../problems/index.ts';
+import { readCoreModule } from '../admission/core.ts';
+import { generatedName } from '../admission/names.ts';
+import { transpileLimits } from '../limits.ts';
+import type { TranspileJob, TranspileReply } from './protocol.ts';
+import { generatorUrl, shimFolder } from './tools.ts';
+
+/** Files of a generated component by name. */
+export type GeneratedFiles = ReadonlyMap<string, Uint8Array>;
+export interface TranspileBounds {
+  readonly deadlineMs: number;
+  readonly outputBytes: number;
+  readonly heapMiB: number;
+}
+
+/** The generator's own Wasm memory; 1 GiB where an unbounded one was seen to take 3.4. */
+const generatorPages = 16_384;
+const fileName = /^g(\.core([1-9][0-9]{0,3})?\.wasm|\.js)$/;
+
+const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+const readable = (url: string): string => `--allow-fs-read=${fileURLToPath(new URL('.', url))}*`;
+
+/** Why a generated file may not be used. */
+const faultOf = (name: string, content: Uint8Array): string | undefined => {
+  if (!fileName.test(name)) return `a file named ${JSON.stringify(name.slice(0, 80))}`;
+  if (name === 'g.js') return undefined;
+  try {
+    const module = readCoreModule(content, 0, content.length, generatedName);
+    const open = [...module.memories, ...module.tables].some(({ maximum }) => maximum === undefined);
+    return open ? `${name} has a memory or table without a maximum` : undefined;
+  } catch (error) {
+    return error instanceof ProblemError
+      ? `${name}: ${error.problem.evidence ?? error.problem.code}`
+      : `${name}: ${error}`;
+  }
+};
+
+const checked = (reply: TranspileReply, bounds: TranspileBounds): Result<GeneratedFiles> => {
+  if (!reply.ok) {
+    return refuse(reply.reason === 'output' ? 'sandbox/transpile-limit' : 'sandbox/transpile-failed', {
+      evidence: reply.message,
+    });
+  }
+  const files = new Map(reply.files.map(([name, content]) => [name, content] as const));
+  const size = [...files.values()].reduce((sum, content) => sum + content.length, 0);
+  if (size > bounds.outputBytes) return refuse('sandbox/transpile-limit', { evidence: `${size} bytes` });
+  if (files.size !== reply.files.length || !files.has('g.js')) {
+    return refuse('sandbox/output-refused', { evidence: 'a file twice, or no g.js' });
+  }
+  for (const [name, content] of files) {
+    const fault = faultOf(name, content);
+    if (fault !== undefined) return refuse('sandbox/output-refused', { evidence: fault });
+  }
+  return ok(files);
+};
+
+/** `component` has been read and rewritten by admission before it comes here. */
+export const transpile = (
+  component: Uint8Array,
+  bounds: TranspileBounds = transpileLimits,
+): Promise<Result<GeneratedFiles>> => {
+  const generator = generatorUrl();
+  const shim = shimFolder();
+  const job: TranspileJob = { component, generator, shim, outputBytes: bounds.outputBytes, generatorPages };
+  const { promise, resolve } = Promise.withResolvers<Result<GeneratedFiles>>();
+  const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
+    workerData: job,
+    env: {},
+    stdin: false,
+    stdout: true,
+    stderr: true,
+    execArgv: [
+      '--permission',
+      readable(generator),
+      readable(shim),
+      readable(import.meta.url),
+      readable(new URL('../admission/core.ts', import.meta.url).href),
+      readable(new URL('../../problems/index.ts', import.meta.url).href),
+    ],
+    resourceLimits: { maxOldGenerationSizeMb: bounds.heapMiB, maxYoungGenerationSizeMb: 64 },
+  });
+  const end = (result: Result<GeneratedFiles>): void => {
+    clearTimeout(timer);
+    resolve(result);
+    void worker.terminate();
+  };
+  const limit = (evidence: string): Result<never> => refuse('sandbox/transpile-limit', { evidence });
+  const timer = setTimeout(() => end(limit(`more than ${bounds.deadlineMs} ms`)), bounds.deadlineMs);
+  worker.stdout.resume();
+  worker.stderr.resume();
+  worker.on('message', (reply: TranspileReply) => end(checked(reply, bounds)));
+  worker.on('error', (error: Error & { code?: string }) =>
+    end(
+      error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+        ? limit(`more than ${bounds.heapMiB} MiB of heap`)
+        : refuse('sandbox/transpile-failed', { evidence: error.message }),
+    ),
+  );
+  worker.on('exit', () => end(refuse('sandbox/transpile-failed', { evidence: 'the worker ended' })));
+  return promise;
+};

@@ -1,0 +1,49 @@
+/**
+ * Checks what a guest hands to a host function. A component may declare an import with types of its own and send
+ * anything; a value that does not fit stops the guest with a problem that names function and argument.
+ */
+import type { LogLevel } from '../protocol.ts';
+
+/** Carries a problem's code out of a host function; whatever the guest does with it, its batch fails. */
+export class HostFault extends Error {
+  readonly code: string;
+  constructor(code: string, evidence: string) {
+    super(evidence);
+    this.code = code;
+  }
+}
+
+/** Longest arguments, UTF-16 units. Texts and values are bounded by the units of a message instead. */
+export const longest = {
+  id: 256,
+  topic: 256,
+  key: 1_024,
+  program: 256,
+  agent: 256,
+  path: 4_096,
+} as const;
+
+const wrong = (place: string, expected: string): never => {
+  throw new HostFault('sandbox/host-argument', `${place}: expected ${expected}`);
+};
+
+export const text = (value: unknown, place: string, cap: number): string => {
+  if (typeof value !== 'string') return wrong(place, 'a string');
+  if (value.length > cap) return wrong(place, `at most ${cap} UTF-16 units, found ${value.length}`);
+  return value.isWellFormed() ? value : wrong(place, 'well-formed Unicode');
+};
+export const name = (value: unknown, place: string, cap: number): string => {
+  const found = text(value, place, cap);
+  return found === '' ? wrong(place, 'a string that is not empty') : found;
+};
+export const optionalName = (value: unknown, place: string, cap: number): string | null =>
+  value === undefined || value === null ? null : name(value, place, cap);
+export const optionalText = (value: unknown, place: string, cap: number): string | null =>
+  value === undefined || value === null ? null : text(value, place, cap);
+export const integer = (value: unknown, place: string, cap: number): number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= cap
+    ? value
+    : wrong(place, `a whole number from 0 to ${cap}`);
+const levels: ReadonlySet<unknown> = new Set<LogLevel>(['debug', 'info', 'warn', 'error']);
+export const level = (value: unknown, place: string): LogLevel =>
+  levels.has(value) ? (value as LogLevel) : wrong(place, 'a log level');

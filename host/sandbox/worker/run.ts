@@ -1,0 +1,107 @@
+/**
+ * Runs batches against a guest's `handle`: one result for each, in order. What the guest throws, a host function's
+ * fault, or outcomes that do not fit make a failed result; after one, the guest is not called again.
+ */
+import type { BatchPost, Fault, Handled, Message, Outcome, WorkerResult } from '../protocol.ts';
+import { HostFault } from './arguments.ts';
+import type { Ledger } from './ledger.ts';
+
+export type Handle = (batch: readonly unknown[]) => unknown;
+
+const outcomeUnits = { code: 100, message: 4_000, subject: 1_000, evidence: 4_000, fix: 1_000 } as const;
+
+const invalid = (evidence: string): never => {
+  throw new HostFault('sandbox/outcome-invalid', evidence);
+};
+const text = (value: unknown, what: string, cap: number): string =>
+  typeof value === 'string' && value.isWellFormed() && value.length <= cap
+    ? value
+    : invalid(`${what}: expected well-formed text of at most ${cap} UTF-16 units`);
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : invalid('no object');
+
+/** A guest's outcome, checked, and the units of text in it, which the ledger bounds. */
+export const readOutcome = (value: unknown): { outcome: Outcome; units: number } => {
+  const { tag, val } = fieldsOf(value);
+  if (tag === 'done') return { outcome: { tag }, units: 0 };
+  if (tag === 'replied') {
+    const reply = text(val, 'reply', Number.POSITIVE_INFINITY);
+    return { outcome: { tag, reply }, units: reply.length };
+  }
+  if (tag !== 'failed') return invalid('no known tag');
+  const found = fieldsOf(val);
+  const optional = (key: 'subject' | 'evidence' | 'fix') =>
+    found[key] === undefined || found[key] === null
+      ? {}
+      : { [key]: text(found[key], key, outcomeUnits[key]) };
+  const failure = {
+    code: text(found.code, 'code', outcomeUnits.code),
+    message: text(found.message, 'message', outcomeUnits.message),
+    ...optional('subject'),
+    ...optional('evidence'),
+    ...optional('fix'),
+  };
+  const units = Object.values(failure).reduce((sum, part) => sum + part.length, 0);
+  return { outcome: { tag, problem: failure }, units };
+};
+
+const guestMessage = ({ id, topic, payload, source, at }: Message): unknown => ({
+  id,
+  topic,
+  payload,
+  source,
+  at: BigInt(at),
+});
+
+/** What a thrown value says, for evidence. */
+const said = (error: unknown): string => {
+  try {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  } catch {
+    return 'a value that cannot be shown';
+  }
+};
+
+export const faultOf = (error: unknown, otherwise: string): Fault =>
+  error instanceof HostFault
+    ? { code: error.code, evidence: error.message }
+    : { code: otherwise, evidence: said(error).slice(0, 2_000) };
+
+export interface Faults {
+  /** The first fault of a host function; it stands whatever the guest made of the exception. */
+  readonly first: () => HostFault | undefined;
+}
+
+export const runner = (handle: Handle, ledger: Ledger, faults: Faults) => {
+  const handled = (messages: readonly Message[], outcomes: unknown): readonly Handled[] => {
+    if (!Array.isArray(outcomes) || outcomes.length !== messages.length) {
+      const found = Array.isArray(outcomes) ? outcomes.length : 'none';
+      throw new HostFault('sandbox/outcome-count', `expected ${messages.length} outcomes, found ${found}`);
+    }
+    return outcomes.map((value: unknown, place) => {
+      const { outcome, units } = readOutcome(value);
+      ledger.spend(place, units);
+      return { outcome, effects: ledger.effectsOf(place) };
+    });
+  };
+  const trappedIn = (messages: readonly Message[]): { readonly trapped?: string } => {
+    const id = ledger.known() ?? (messages.length === 1 ? messages[0]?.id : undefined);
+    return id === undefined ? {} : { trapped: id };
+  };
+  return ({ messages }: BatchPost): WorkerResult => {
+    ledger.open(messages);
+    try {
+      const outcomes = handle(messages.map(guestMessage));
+      const fault = faults.first();
+      if (fault !== undefined) throw fault;
+      return { ok: true, handled: handled(messages, outcomes) };
+    } catch (error) {
+      const fault = faults.first() ?? (error instanceof HostFault ? error : undefined);
+      const where = trappedIn(messages);
+      return { ok: false, fault: faultOf(fault ?? error, 'sandbox/trap'), ...where };
+    } finally {
+      ledger.close();
+    }
+  };
+};

@@ -1,0 +1,38 @@
+/** The `store` interface over SQLite: one key space a component. Keys compare by UTF-8 bytes (SQLite BINARY). */
+import type { Database } from 'better-sqlite3';
+
+export interface StoreRow {
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface ComponentStore {
+  readonly get: (owner: string, key: string) => string | undefined;
+  /** Keys that begin with `prefix` and sort after `after`, in order, at most `limit`. */
+  readonly scan: (owner: string, prefix: string, after: string | null, limit: number) => readonly StoreRow[];
+  readonly put: (owner: string, key: string, value: string) => void;
+  readonly remove: (owner: string, key: string) => void;
+}
+
+export const openComponentStore = (db: Database): ComponentStore => {
+  const get = db
+    .prepare<[string, string], string>('SELECT value FROM store WHERE owner = ? AND key = ?')
+    .pluck();
+  const scan = db.prepare<[string, string, string, number], StoreRow>(
+    'SELECT key, value FROM store WHERE owner = ? AND key >= ? AND key > ? ORDER BY key LIMIT ?',
+  );
+  const put = db.prepare<[string, string, string]>(
+    'INSERT INTO store (owner, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
+  );
+  const remove = db.prepare<[string, string]>('DELETE FROM store WHERE owner = ? AND key = ?');
+  return {
+    get: (owner, key) => get.get(owner, key),
+    scan: (owner, prefix, after, limit) => {
+      const rows = scan.all(owner, prefix, after ?? '', limit);
+      const end = rows.findIndex((row) => !row.key.startsWith(prefix));
+      return end < 0 ? rows : rows.slice(0, end);
+    },
+    put: (owner, key, value) => void put.run(owner, key, value),
+    remove: (owner, key) => void remove.run(owner, key),
+  };
+};

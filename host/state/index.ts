@@ -1,0 +1,8 @@
+/**
+ * State: the SQLite database of the home, its migrations, the components' key spaces, the event log, and the one
+ * place where text is redacted.
+ */
+export { type ComponentStore, openComponentStore, type StoreRow } from './component-store.ts';
+export { type EventLog, openEventLog, type StationEvent } from './events.ts';
+export { openRedactor, type Redactor } from './redaction.ts';
+export { openState, type State } from './state.ts';

@@ -1,0 +1,86 @@
+/**
+ * The station's database: one SQLite file in the home, held exclusively by one station at a time. A commit is on
+ * disk before the caller is told (WAL, FULL). The lock is the operating system's, so a killed station leaves none.
+ */
+import Database from 'better-sqlite3';
+import { ok, type Result, refuse } from '../problems/index.ts';
+import { migrations } from './migrations.ts';
+
+export interface State {
+  readonly db: Database.Database;
+  /** All or nothing. Nested calls are savepoints. */
+  readonly transaction: <T>(work: () => T) => T;
+  readonly close: () => void;
+}
+
+/** Opens and migrates (`station/already-running`, `state/unreadable`, `state/newer`). */
+export const openState = (file: string): Result<State> => {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(file, { timeout: 0 });
+    db.pragma('locking_mode = EXCLUSIVE');
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('foreign_keys = ON');
+    const refused = migrate(db);
+    if (refused !== undefined) {
+      db.close();
+      return refused;
+    }
+    return ok(stateOver(db));
+  } catch (cause) {
+    db?.close();
+    const code = (cause as { code?: string }).code ?? '';
+    if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
+      return refuse('station/already-running');
+    return refuse('state/unreadable', { subject: 'station.db', evidence: String(cause) });
+  }
+};
+
+const stateOver = (db: Database.Database): State => {
+  let depth = 0;
+  const savepoint = db.prepare('SAVEPOINT nested');
+  const release = db.prepare('RELEASE nested');
+  const rollback = db.prepare('ROLLBACK TO nested');
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const abort = db.prepare('ROLLBACK');
+  return {
+    db,
+    transaction: (work) => {
+      const outer = depth === 0;
+      (outer ? begin : savepoint).run();
+      depth += 1;
+      try {
+        const value = work();
+        (outer ? commit : release).run();
+        return value;
+      } catch (cause) {
+        if (outer) {
+          if (db.inTransaction) abort.run();
+        } else {
+          rollback.run();
+          release.run();
+        }
+        throw cause;
+      } finally {
+        depth -= 1;
+      }
+    },
+    close: () => db.close(),
+  };
+};
+
+const migrate = (db: Database.Database): Result<never> | undefined => {
+  const version = db.pragma('user_version', { simple: true }) as number;
+  if (version > migrations.length) {
+    return refuse('state/newer', {
+      subject: 'station.db',
+      evidence: `version ${version}, known ${migrations.length}`,
+    });
+  }
+  for (const [index, sql] of migrations.slice(version).entries()) {
+    db.exec(`BEGIN IMMEDIATE; ${sql}; PRAGMA user_version = ${version + index + 1}; COMMIT;`);
+  }
+  return undefined;
+};

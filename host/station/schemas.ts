@@ -1,0 +1,40 @@
+/** What the parameters of each control method must look like. Unknown keys are refused: both sides are one version. */
+import { z } from 'zod';
+import { sessions } from '../../contracts/topics/index.ts';
+import type { Method, Params } from './control.ts';
+
+/** Longest wait a client may ask for, ms. */
+const longestWait = 10 * 60_000;
+
+const nothing = z.strictObject({});
+const id = z.string().min(1).max(200);
+const waitMs = z.number().int().min(0).max(longestWait);
+const byId = z.strictObject({ id });
+
+export const paramsOf = {
+  status: nothing,
+  down: nothing,
+  'bundle.install': z.strictObject({ source: z.string().min(1).max(4_096) }),
+  'bundle.list': nothing,
+  'bundle.verify': z.strictObject({ id: id.exactOptional() }),
+  'bundle.retry': z.strictObject({ component: z.string().min(1).max(400) }),
+  'bundle.uninstall': byId,
+  'policy.show': nothing,
+  'session.create': sessions.create.request.extend({ waitMs: waitMs.exactOptional() }).strict(),
+  'session.say': sessions.say.request.extend({ wait: z.boolean().exactOptional() }).strict(),
+  'session.list': nothing,
+  'session.show': byId,
+  'session.transcript': z.strictObject({ id, follow: z.boolean().exactOptional() }),
+  'session.respond': sessions.respond.request.strict(),
+  'session.cancel': byId,
+  'session.close': z.strictObject({ id, waitMs: waitMs.exactOptional() }),
+} as const satisfies { readonly [M in Method]: z.ZodType<Params<M>> };
+
+/** The request around them. */
+export const envelope = z.strictObject({
+  id: z.number().int().min(0),
+  method: z.string().max(100),
+  params: z.unknown().optional(),
+});
+
+export const isMethod = (name: string): name is Method => Object.hasOwn(paramsOf, name);

@@ -1,0 +1,230 @@
+/** The session commands of the control socket, over the topics of Sessions. */
+import type { output } from 'zod';
+import { sessions } from '../../contracts/topics/index.ts';
+import { foldTranscript, type TranscriptRow } from '../../contracts/transcript.ts';
+import type { Bus } from '../bus/index.ts';
+import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
+import { followRows } from './follow.ts';
+
+type Session = MethodResult<'session.show'>;
+type Changed = output<typeof sessions.changed.event>;
+
+/** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
+const defaultWaitMs = 90_000;
+const pageRows = 500;
+const source = 'station:control';
+
+export interface SessionHandlers {
+  readonly create: (params: Params<'session.create'>, signal: AbortSignal) => Promise<Result<Session>>;
+  readonly say: (
+    params: Params<'session.say'>,
+    emit: (entry: TranscriptEntry) => void,
+    signal: AbortSignal,
+  ) => Promise<Result<ControlMethods['session.say']['result']>>;
+  readonly list: () => Promise<Result<MethodResult<'session.list'>>>;
+  readonly show: (id: string) => Promise<Result<Session>>;
+  readonly transcript: (
+    params: Params<'session.transcript'>,
+    emit: (entry: TranscriptEntry) => void,
+    signal: AbortSignal,
+  ) => Promise<Result<MethodResult<'session.transcript'>>>;
+  readonly respond: (params: Params<'session.respond'>) => Promise<Result<Record<string, never>>>;
+  readonly cancel: (id: string) => Promise<Result<Record<string, never>>>;
+  readonly close: (params: Params<'session.close'>) => Promise<Result<Session>>;
+}
+
+const isOver = (state: string) => state === 'closed' || state === 'ended';
+
+export const sessionHandlers = (bus: Bus, redact: (text: string) => string): SessionHandlers => {
+  const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
+    (await bus.command(topic.id, payload, { source })) as Result<T>;
+  const show = (id: string) => ask<Session>(sessions.get, { id });
+
+  const clean = (entry: TranscriptEntry): TranscriptEntry => ({ ...entry, text: redact(entry.text) });
+
+  /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
+  const watch = (id: string, signal?: AbortSignal) => {
+    let pending: Changed[] = [];
+    let wake: (() => void) | undefined;
+    const stop = bus.listen(sessions.changed.id, (event) => {
+      const changed = event as Changed;
+      if (changed.id !== id) return;
+      pending.push(changed);
+      wake?.();
+    });
+    const onAbort = () => wake?.();
+    signal?.addEventListener('abort', onAbort);
+    return {
+      next: async (withinMs?: number): Promise<readonly Changed[]> => {
+        if (pending.length === 0 && signal?.aborted !== true) {
+          let late: NodeJS.Timeout | undefined;
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+            if (withinMs !== undefined) late = setTimeout(resolve, withinMs);
+          });
+          clearTimeout(late);
+          wake = undefined;
+        }
+        const seen = pending;
+        pending = [];
+        return seen;
+      },
+      stop: () => {
+        stop();
+        signal?.removeEventListener('abort', onAbort);
+      },
+    };
+  };
+
+  /** Waits until the session is where `settled` wants it, at most `waitMs`. */
+  const until = async (
+    id: string,
+    settled: (session: Session) => boolean,
+    waitMs: number,
+    signal?: AbortSignal,
+  ): Promise<Result<Session>> => {
+    const watched = watch(id, signal);
+    const end = performance.now() + waitMs;
+    try {
+      for (;;) {
+        const session = await show(id);
+        const left = end - performance.now();
+        if (!session.ok || settled(session.value) || left <= 0 || signal?.aborted === true) return session;
+        await watched.next(left);
+      }
+    } finally {
+      watched.stop();
+    }
+  };
+
+  /** All rows after `after`, a page at a time. */
+  const rowsAfter = async function* (
+    id: string,
+    after: number,
+  ): AsyncGenerator<Result<readonly TranscriptRow[]>> {
+    let from: number | undefined = after;
+    while (from !== undefined) {
+      const page: Result<output<typeof sessions.transcript.reply>> = await ask(sessions.transcript, {
+        id,
+        after: from,
+        limit: pageRows,
+      });
+      yield page.ok ? ok(page.value.rows) : page;
+      from = page.ok ? page.value.next : undefined;
+    }
+  };
+
+  /** Tells entries as they become whole until `done` says so; resolves with the event that did. */
+  const follow = async (
+    id: string,
+    after: number,
+    emit: (entry: TranscriptEntry) => void,
+    signal: AbortSignal,
+    watched: ReturnType<typeof watch>,
+    done: (events: readonly Changed[]) => Changed | undefined,
+  ): Promise<Result<Changed | undefined>> => {
+    const follower = followRows((entry) => emit(clean(entry)));
+    let last = after;
+    for (;;) {
+      const events = await watched.next();
+      for await (const rows of rowsAfter(id, last)) {
+        if (!rows.ok) return rows;
+        follower.add(rows.value);
+        last = rows.value.at(-1)?.seq ?? last;
+      }
+      const end = done(events);
+      if (end !== undefined || signal.aborted) {
+        follower.flush();
+        return ok(end);
+      }
+      // A turn that ended is whole, whoever asked for it.
+      if (events.some((event) => event.settled !== undefined)) follower.flush();
+    }
+  };
+
+  return {
+    show,
+    create: async ({ waitMs = defaultWaitMs, ...request }, signal) => {
+      const created = await ask<output<typeof sessions.create.reply>>(sessions.create, request);
+      if (!created.ok) return created;
+      return until(created.value.id, (session) => session.state !== 'opening', waitMs, signal);
+    },
+    say: async ({ wait = false, ...request }, emit, signal) => {
+      if (!wait) return ask(sessions.say, request);
+      const before = await lastSeq(request.id);
+      if (!before.ok) return before;
+      const watched = watch(request.id, signal);
+      try {
+        const said = await ask<output<typeof sessions.say.reply>>(sessions.say, request);
+        if (!said.ok) return said;
+        const { turn } = said.value;
+        const ended = await follow(request.id, before.value, emit, signal, watched, (events) =>
+          events.find((event) => event.settled?.turn === turn || isOver(event.state)),
+        );
+        if (!ended.ok) return ended;
+        return ok({
+          turn,
+          ...(ended.value?.settled === undefined ? {} : { stopReason: ended.value.settled.stopReason }),
+          ...(ended.value === undefined ? {} : { state: ended.value.state }),
+        });
+      } finally {
+        watched.stop();
+      }
+    },
+    list: async () => {
+      const all: output<typeof sessions.list.reply>['sessions'] = [];
+      let after: string | undefined;
+      do {
+        const page: Result<output<typeof sessions.list.reply>> = await ask(
+          sessions.list,
+          after === undefined ? {} : { after },
+        );
+        if (!page.ok) return page;
+        all.push(...page.value.sessions);
+        after = page.value.next;
+      } while (after !== undefined);
+      return ok({ sessions: all });
+    },
+    transcript: async ({ id, follow: following = false }, emit, signal) => {
+      const watched = watch(id, signal);
+      try {
+        const rows: TranscriptRow[] = [];
+        for await (const page of rowsAfter(id, 0)) {
+          if (!page.ok) return page;
+          rows.push(...page.value);
+        }
+        const entries = foldTranscript(rows).map(clean);
+        if (!following) return ok({ entries });
+        for (const entry of entries) emit(entry);
+        const session = await show(id);
+        if (!session.ok) return session;
+        if (isOver(session.value.state)) return ok({ entries: [] });
+        const ended = await follow(id, rows.at(-1)?.seq ?? 0, emit, signal, watched, (events) =>
+          events.find((event) => isOver(event.state)),
+        );
+        return ended.ok ? ok({ entries: [] }) : ended;
+      } finally {
+        watched.stop();
+      }
+    },
+    respond: (params) => ask(sessions.respond, params),
+    cancel: (id) => ask(sessions.cancel, { id }),
+    close: async ({ id, waitMs = defaultWaitMs }) => {
+      const asked = await ask(sessions.close, { id });
+      if (!asked.ok) return failed(asked.problem);
+      const closed = await until(id, (session) => isOver(session.state), waitMs);
+      if (closed.ok && !isOver(closed.value.state)) return refuse('station/timed-out', { subject: id });
+      return closed;
+    },
+  };
+
+  async function lastSeq(id: string): Promise<Result<number>> {
+    let last = 0;
+    for await (const page of rowsAfter(id, 0)) {
+      if (!page.ok) return page;
+      last = page.value.at(-1)?.seq ?? last;
+    }
+    return ok(last);
+  }
+};

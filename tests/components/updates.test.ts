@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  optionFor,
+  readPermission,
+  readUpdate,
+  reportedUsage,
+  textUnits,
+  type Update,
+} from '../../components/adapter/updates.ts';
+
+const block = (text: string) => ({ type: 'content', content: { type: 'text', text } });
+
+// The shapes are those of recorded agents.
+const read: readonly (readonly [update: unknown, Update])[] = [
+  [
+    { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text: 'hi' }, messageId: 'm1' },
+    { role: 'agent', id: 'm1', text: 'hi' },
+  ],
+  [
+    { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text: 'hm' } },
+    { role: 'thought', text: 'hm' },
+  ],
+  [
+    { sessionUpdate: 'agent_message_chunk', content: { type: 'image', data: 'x', mimeType: 'image/png' } },
+    { role: 'agent', text: '[image]' },
+  ],
+  [
+    { sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'probe_probe', status: 'pending', rawInput: {} },
+    { role: 'tool', id: 'c1', state: 'pending', title: 'probe_probe', text: '' },
+  ],
+  [
+    {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'c1',
+      status: 'completed',
+      content: [block('probe answered')],
+      rawOutput: { output: 'raw' },
+    },
+    { role: 'tool', id: 'c1', state: 'completed', text: 'probe answered' },
+  ],
+  [
+    {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'c1',
+      status: 'completed',
+      rawOutput: { result: { content: [{ type: 'text', text: 'probe answered' }] }, error: null },
+    },
+    { role: 'tool', id: 'c1', state: 'completed', text: 'probe answered' },
+  ],
+  [
+    { sessionUpdate: 'tool_call_update', toolCallId: 'c1', rawOutput: [{ type: 'text', text: 'a' }] },
+    { role: 'tool', id: 'c1', text: 'a' },
+  ],
+  [
+    { sessionUpdate: 'tool_call_update', toolCallId: 7, status: null, title: null, content: null },
+    { role: 'tool', id: '7', text: '' },
+  ],
+  [
+    {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: 'c1',
+      status: 'exploded',
+      content: [{ type: 'diff', path: 'a.ts' }],
+    },
+    { role: 'tool', id: 'c1', text: '[changed a.ts]' },
+  ],
+  [
+    { sessionUpdate: 'plan', entries: [{ content: 'look', status: 'completed' }, { content: 'do' }, null] },
+    { role: 'plan', text: '[completed] look\n[pending] do' },
+  ],
+  [
+    { sessionUpdate: 'invented_kind', value: 7 },
+    { role: 'note', text: '{"sessionUpdate":"invented_kind","value":7}' },
+  ],
+  [
+    { sessionUpdate: 'agent_message_chunk', content: null },
+    { role: 'agent', text: '' },
+  ],
+];
+
+test('C8: updates as agents send them, with nulls, extra fields and unknown kinds', () => {
+  for (const [update, expected] of read)
+    assert.deepEqual(readUpdate(update), { as: 'update', update: expected });
+  for (const update of [null, 7, [], {}, { sessionUpdate: 3 }])
+    assert.equal(readUpdate(update).as, 'malformed');
+  assert.equal(readUpdate({ sessionUpdate: 'available_commands_update', availableCommands: [] }).as, 'quiet');
+  assert.deepEqual(readUpdate({ sessionUpdate: 'usage_update', used: 1, size: 2, _meta: {} }), {
+    as: 'usage',
+    usage: { used: 1, size: 2 },
+  });
+});
+
+test('a text over the bound says how much is missing', () => {
+  const result = readUpdate({
+    sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text: 'x'.repeat(textUnits + 10) },
+  });
+  assert.ok(
+    result.as === 'update' && result.update.text.endsWith(`[cut: 10 of ${textUnits + 10} characters]`),
+  );
+});
+
+test('an option is chosen by its kind, once before always, never by its ID', () => {
+  const { options } = readPermission({
+    toolCall: { toolCallId: 'c' },
+    options: [
+      { optionId: 'reject_once', name: 'x', kind: 'allow_always' },
+      { optionId: 'allow', name: 'x', kind: 'reject_always' },
+      { optionId: 'z', name: 'x', kind: 'allow_once' },
+      { name: 'no id', kind: 'allow_once' },
+      null,
+    ],
+  });
+  assert.equal(optionFor(options, true), 'z');
+  assert.equal(optionFor(options, false), 'allow');
+  assert.equal(optionFor([], false), undefined);
+  assert.deepEqual(readPermission({}), { options: [] });
+});
+
+test('C14: no usage, zero, and usage in another field are told apart', () => {
+  const zero = { totalTokens: 0 };
+  assert.deepEqual(reportedUsage({ stopReason: 'end_turn', usage: zero }, { used: 5 }), zero);
+  assert.deepEqual(reportedUsage({ stopReason: 'end_turn', usage: null }, { used: 5 }), { used: 5 });
+  assert.deepEqual(reportedUsage({ _meta: { quota: { token_count: 1 } } }, undefined), { token_count: 1 });
+  assert.equal(reportedUsage({ stopReason: 'end_turn' }, undefined), undefined);
+  assert.equal(reportedUsage(null, undefined), undefined);
+});

@@ -1,0 +1,191 @@
+/** A home, a workspace and the real command line, for tests from outside. Everything it starts ends with the test. */
+import { spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { packBundle } from '../../host/bundles/index.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+export const repository = root;
+
+export interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The one JSON document of `--json`. */
+  readonly json: () => Record<string, unknown>;
+}
+
+// The first home of a test process transpiles the shipped components; the others begin with its cache, which admission
+// checks byte for byte.
+const transpiled = join(tmpdir(), `jupiter-e2e-cache-${process.pid}`);
+process.on('exit', () => rmSync(transpiled, { recursive: true, force: true }));
+
+/** Longest time one command may take, ms. */
+const commandMs = 60_000;
+
+export interface Bench {
+  readonly home: string;
+  readonly workspace: string;
+  readonly jupiter: (...args: readonly string[]) => Promise<Run>;
+  /** Runs with `--json` and fails the test when the command did. */
+  readonly ask: <T = Record<string, unknown>>(...args: readonly string[]) => Promise<T>;
+  readonly policy: (text: string) => void;
+  readonly file: (path: string, text: string) => string;
+  readonly read: (path: string) => string;
+}
+
+export const openBench = (
+  t: TestContext,
+  options: { readonly policy: unknown; readonly env?: Record<string, string> },
+): Bench => {
+  const dir = mkdtempSync(join(tmpdir(), 'jupiter-e2e-'));
+  const home = join(dir, 'home');
+  const workspace = join(dir, 'workspace');
+  mkdirSync(workspace);
+  const jupiter = (...args: readonly string[]) => runJupiter(['--home', home, ...args], options.env);
+  const bench: Bench = {
+    home,
+    workspace,
+    jupiter,
+    ask: async <T>(...args: readonly string[]) => {
+      const run = await jupiter('--json', ...args);
+      if (run.code !== 0)
+        throw new Error(`jupiter ${args.join(' ')} → ${run.code}\n${run.stdout}\n${run.stderr}`);
+      return run.json() as T;
+    },
+    policy: (text) => writeFileSync(join(home, 'policy.jsonc'), text),
+    file: (path, text) => {
+      const full = join(workspace, path);
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, text);
+      return full;
+    },
+    read: (path) => readFileSync(join(workspace, path), 'utf8'),
+  };
+  mkdirSync(home, { mode: 0o700 });
+  if (existsSync(transpiled)) cpSync(transpiled, join(home, 'cache'), { recursive: true });
+  bench.policy(typeof options.policy === 'string' ? options.policy : JSON.stringify(options.policy, null, 2));
+  t.after(async () => {
+    await jupiter('down');
+    if (!existsSync(transpiled) && existsSync(join(home, 'cache')))
+      cpSync(join(home, 'cache'), transpiled, { recursive: true });
+    rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+  });
+  return bench;
+};
+
+export const runJupiter = (args: readonly string[], env: Record<string, string> = {}): Promise<Run> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(root, 'bin', 'jupiter.mjs'), ...args], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
+    const late = setTimeout(() => child.kill('SIGKILL'), commandMs);
+    child.on('error', reject);
+    child.on('close', (code) => {
+      clearTimeout(late);
+      resolve({ code, stdout, stderr, json: () => JSON.parse(stdout) as Record<string, unknown> });
+    });
+  });
+
+const node = process.execPath;
+export const demoAgent = join(root, 'demo', 'agent.ts');
+export const demoProbe = join(root, 'demo', 'probe.ts');
+export const fixtureAgent = join(root, 'tests', 'fixtures', 'agents', 'agent.mjs');
+
+export const firstPartyGrants = {
+  'bearpunch.sessions': ['store:own', 'bus:publish', 'session-context:provision'],
+  'bearpunch.adapter': ['store:own', 'bus:publish', 'process:spawn'],
+  'bearpunch.echo': ['store:own', 'bus:publish'],
+};
+
+/** One `probe` alias for the agent `listed`; `other` runs the same program and is not among its consumers. */
+export const probePolicy = (more: Record<string, unknown> = {}) => ({
+  grants: firstPartyGrants,
+  agents: {
+    listed: { program: 'claude-acp' },
+    other: { program: 'claude-acp' },
+    stranger: { program: 'some-agent' },
+    echo: { program: 'echo', provider: 'bearpunch.echo:echo' },
+  },
+  programs: {
+    'claude-acp': { command: node, args: [demoAgent], inherit: ['PATH', 'CANARY_TOKEN'], trust: 'full' },
+    'some-agent': { command: node, args: [demoAgent], inherit: ['PATH'], trust: 'full' },
+    probe: { command: node, args: [demoProbe], trust: 'full' },
+  },
+  servers: {
+    probe: {
+      transport: { type: 'stdio', program: 'probe' },
+      consumers: { sessions: ['listed', 'stranger'] },
+      exposure: 'direct',
+    },
+  },
+  ...more,
+});
+
+/** A packed bundle folder with skills; returns its path. */
+export const skillBundle = async (
+  dir: string,
+  id: string,
+  skills: Readonly<Record<string, Readonly<Record<string, string>>>>,
+  version = '1.0.0',
+): Promise<string> => {
+  const folder = join(dir, id);
+  rmSync(folder, { recursive: true, force: true });
+  for (const [name, files] of Object.entries(skills)) {
+    for (const [path, text] of Object.entries(files)) {
+      const full = join(folder, 'skills', name, path);
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, text);
+    }
+  }
+  writeFileSync(join(folder, 'bundle.json'), JSON.stringify({ manifest: 2, id, version }));
+  const packed = await packBundle(folder);
+  if (!packed.ok) throw new Error(JSON.stringify(packed.problem));
+  return folder;
+};
+
+export const skillText = (name: string, body = 'Do it.') =>
+  `---\nname: ${name}\ndescription: What ${name} is for.\n---\n${body}\n`;
+
+/** Every file below a folder, with its text, for searches. */
+export const everyFile = (dir: string): readonly (readonly [string, Buffer])[] =>
+  existsSync(dir)
+    ? readdirSync(dir, { recursive: true, encoding: 'utf8' })
+        .map((name) => join(dir, name))
+        .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+        .map((path) => [path, readFileSync(path)] as const)
+    : [];
+
+/** Processes whose command line or environment names `text` (Linux), without this one. */
+export const processesNaming = (text: string): readonly number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);

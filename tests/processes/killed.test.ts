@@ -1,0 +1,151 @@
+/** What is left when the station, or the station and its watchdog, are killed: nothing. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gateArguments } from '../../host/processes/gate.ts';
+import { openProcesses } from '../../host/processes/index.ts';
+import { temporary, vanished } from './fixtures/setup.ts';
+
+interface Station {
+  readonly child: ChildProcess;
+  readonly group: number;
+  readonly watchdog: number;
+  readonly run: string;
+  /** The next thing it tells. */
+  readonly told: () => Promise<{ readonly group: number; readonly watchdog: number }>;
+}
+const station = async (t: TestContext): Promise<Station> => {
+  const run = temporary(t);
+  const script = fileURLToPath(new URL('fixtures/station.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, run], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const told = async () => JSON.parse(String((await lines.next()).value));
+  const { group, watchdog } = await told();
+  assert.ok(group > 1 && watchdog > 1);
+  t.after(() => {
+    for (const pid of [child.pid ?? 0, -group, watchdog]) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {}
+    }
+  });
+  return { child, group, watchdog, run, told };
+};
+const killed = async ({ child }: Station): Promise<void> => {
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+};
+const alive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test('C6: the station is killed: the watchdog ends a group that ignores SIGTERM', async (t) => {
+  const found = await station(t);
+  await killed(found);
+  await vanished(found.group);
+});
+
+test('C6: Ctrl-C and hang-up do not end the watchdog', async (t) => {
+  const found = await station(t);
+  for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM'] as const) process.kill(found.watchdog, signal);
+  await killed(found);
+  await vanished(found.group);
+});
+
+test('C6: a watchdog that was killed is replaced while the station lives', async (t) => {
+  const found = await station(t);
+  process.kill(found.watchdog, 'SIGKILL');
+  assert.notEqual((await found.told()).watchdog, found.watchdog);
+  await killed(found);
+  await vanished(found.group);
+});
+
+test('C6: station and watchdog are killed: the next one ends what they left, and forgets it', async (t) => {
+  const found = await station(t);
+  process.kill(found.watchdog, 'SIGSTOP');
+  await killed(found);
+  process.kill(found.watchdog, 'SIGKILL');
+  assert.ok(alive(found.group));
+  await openProcesses({ run: found.run });
+  await vanished(found.group, 0);
+  assert.deepEqual(readdirSync(found.run), []);
+});
+
+test('C6: a leftover whose leader has gone is known by the output it still holds', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  const found = await station(t);
+  process.kill(found.watchdog, 'SIGSTOP');
+  await killed(found);
+  process.kill(found.watchdog, 'SIGKILL');
+  process.kill(found.group, 'SIGKILL');
+  const until = performance.now() + 8_000;
+  while (alive(found.group) && performance.now() < until) await new Promise((r) => setTimeout(r, 5));
+  await openProcesses({ run: found.run });
+  await vanished(found.group, 0);
+});
+
+test('a note about a number that belongs to somebody else by now ends nobody', async (t) => {
+  const run = temporary(t);
+  const bystander = spawn('sleep', ['30'], { detached: true, stdio: 'ignore' });
+  t.after(() => bystander.kill('SIGKILL'));
+  await once(bystander, 'spawn');
+  const group = bystander.pid ?? 0;
+  const boot =
+    process.platform === 'linux' ? readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() : 'then';
+  const notes = [
+    ['an earlier start', JSON.stringify({ group, started: `${boot} 1`, output: [] })],
+    ['another boot', JSON.stringify({ group, started: 'other 1', output: ['socket:[1]'] })],
+    ['no JSON', '{'],
+    ['every process', JSON.stringify({ group: 1, started: `${boot} 1`, output: [] })],
+  ] as const;
+  for (const [name, text] of notes) {
+    writeFileSync(join(run, `group-${group}.json`), text);
+    await openProcesses({ run });
+    assert.ok(alive(group), name);
+    assert.deepEqual(readdirSync(run), [], name);
+  }
+});
+
+for (const shell of ['/bin/sh', '/bin/bash'].filter(existsSync)) {
+  test(`the gate (${shell}) starts nothing when the station dies before the line`, async (t) => {
+    const folder = temporary(t);
+    const args = gateArguments('/bin/sh', ['-c', 'echo started > started'], {});
+    const child = spawn(shell, [...args], {
+      argv0: 'sh',
+      cwd: folder,
+      env: {},
+      stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+    });
+    child.stdio[3]?.destroy();
+    assert.deepEqual(await once(child, 'exit'), [125, null]);
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  test(`the gate (${shell}) hands on the environment as it is`, async (t) => {
+    const env = { A: '1', SHLVL: '7' };
+    const script = 'console.log(JSON.stringify(process.env))';
+    const child = spawn(shell, [...gateArguments(process.execPath, ['-e', script], env)], {
+      argv0: 'sh',
+      cwd: temporary(t),
+      env,
+      stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
+    });
+    const gate = child.stdio[3];
+    assert.ok(gate && 'write' in gate && child.stdout);
+    gate.end('go\n');
+    const [line] = await once(createInterface({ input: child.stdout }), 'line');
+    const seen = JSON.parse(String(line));
+    assert.equal(seen.A, '1');
+    assert.deepEqual(Object.keys(seen).sort(), ['A', 'SHLVL']);
+  });
+}
