@@ -94,27 +94,35 @@ export const examine = async (
       ? await stagedState(repository, subjectNames, paths)
       : await workingState(root, repository, subjectNames, paths);
   if (!state.ok) return state;
-  const present = await presentSubjects(state.value, options, repository, lockAs);
+  const own = options.lock === undefined ? [] : [(repository?.prefix ?? '') + options.lock];
+  // Git looks into the past while the manifests are read.
+  const [present, past] = await Promise.all([
+    presentSubjects(state.value, options, repository, lockAs),
+    pastOf(options, project.value, own),
+  ]);
   state.value.close();
   if (!present.ok) return present;
-  const past = await pastOf(options, project.value, present.value);
   if (!past.ok) return past;
   const report = reportOf(options, present.value, past.value);
   const unnamed = report.findings.some(({ releases }) => releases.some(({ at }) => at === null));
   if (!unnamed || repository === undefined) return ok({ root, report });
-  const known = await attributed(repository, past.value, present.value);
+  const known = await attributed(repository, past.value, own);
   return known.ok ? ok({ root, report: reportOf(options, present.value, known.value) }) : known;
 };
 
 const blind: Past = { bases: [], limits: [] };
 
-const pastOf = async (options: CheckOptions, project: Project, present: Present): Promise<Result<Past>> => {
+const pastOf = async (
+  options: CheckOptions,
+  project: Project,
+  own: readonly string[],
+): Promise<Result<Past>> => {
   const { repository, without } = project;
   if (repository === undefined) return ok({ ...blind, limits: without === undefined ? [] : [without] });
   const bases: Base[] = [];
   const limits: Problem[] = [];
   for (const ref of options.against ?? []) {
-    const base = await refBase(repository, ref, present);
+    const base = await refBase(repository, ref, own);
     if (!base.ok) return base;
     bases.push(base.value);
   }
@@ -124,7 +132,7 @@ const pastOf = async (options: CheckOptions, project: Project, present: Present)
   if (!tips.ok) return tips;
   if (options.staged === true) {
     for (const tip of tips.value) {
-      const base = await refBase(repository, tip, present);
+      const base = await refBase(repository, tip, own);
       if (!base.ok) return base;
       bases.push(base.value);
     }
@@ -132,7 +140,7 @@ const pastOf = async (options: CheckOptions, project: Project, present: Present)
   }
   if (repository.shallow) limits.push(problem('contract/history-shallow'));
   if (tips.value.length === 0) return ok(seen());
-  const base = await historyBase(repository, tips.value, present);
+  const base = await historyBase(repository, tips.value, own);
   if (!base.ok) return base;
   bases.push(base.value);
   return ok(seen());

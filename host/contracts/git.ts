@@ -116,6 +116,8 @@ export const gitOutput = async (place: GitPlace, args: readonly string[]): Promi
 };
 
 export interface ObjectReader {
+  /** Names the objects that will be read next, in this order: git looks them up while earlier ones are worked on. */
+  readonly announce: (names: readonly string[]) => void;
   /** The bytes of a blob, valid until the read after the next; undefined where the repository does not have it. */
   readonly read: (name: string) => Promise<Result<Buffer | undefined>>;
   readonly close: () => void;
@@ -173,10 +175,17 @@ export const readObjects = (place: GitPlace, limit: number): ObjectReader => {
     }
     return target.subarray(0, size);
   };
+  const announced: string[] = [];
+  let reached = 0;
   return {
+    announce: (objects) => {
+      announced.push(...objects);
+      if (broken === undefined) child.stdin.write(objects.map((object) => `${object}\n`).join(''));
+    },
     read: async (name) => {
       if (name.includes('\n')) return ok(undefined);
-      if (broken === undefined) child.stdin.write(`${name}\n`);
+      if (announced[reached] === name) reached += 1;
+      else if (broken === undefined) child.stdin.write(`${name}\n`);
       const header = await line().catch(() => undefined);
       if (header === undefined)
         return (broken as NodeJS.ErrnoException | undefined)?.code === 'ENOENT'

@@ -24,8 +24,8 @@ export interface LockHistory {
   /** Oldest first, each object once a path. */
   readonly versions: readonly Version[];
   readonly commits: number;
-  /** Paths of what went away in a commit in which a lock came. */
-  readonly departed: ReadonlySet<string>;
+  /** By the path of a lock: what went away in a commit in which it came. */
+  readonly departed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /** Most versions of locks that are read. */
@@ -42,18 +42,19 @@ export const lockHistory = async (
   paths: readonly string[],
 ): Promise<Result<LockHistory>> => {
   const followed = new Set(paths);
-  const departed = new Set<string>();
+  const departed = new Map<string, Set<string>>();
+  const asked = new Set<string>();
   for (;;) {
     const looked = await look(repository, tips, names, [...followed]);
     if (!looked.ok) return looked;
     const before = followed.size;
-    for (const commit of looked.value.arrivals) {
+    for (const [commit, came] of looked.value.arrivals) {
+      if (asked.has(commit)) continue;
+      asked.add(commit);
       const left = await departures(repository, commit);
       if (!left.ok) return left;
-      for (const path of left.value) {
-        followed.add(path);
-        departed.add(path);
-      }
+      for (const path of left.value) followed.add(path);
+      for (const path of came) departed.set(path, new Set([...(departed.get(path) ?? []), ...left.value]));
     }
     if (followed.size === before) return ok({ ...looked.value, departed });
   }
@@ -86,7 +87,9 @@ const look = async (
   tips: readonly string[],
   names: readonly string[],
   paths: readonly string[],
-): Promise<Result<Omit<LockHistory, 'departed'> & { readonly arrivals: readonly string[] }>> => {
+): Promise<
+  Result<Omit<LockHistory, 'departed'> & { readonly arrivals: ReadonlyMap<string, readonly string[]> }>
+> => {
   const specs = [
     ...names.map((name) => `:(top,glob)**/${name}`),
     ...paths.map((path) => `:(top,literal)${path}`),
@@ -96,7 +99,7 @@ const look = async (
   const versions: Version[] = [];
   const seen = new Set<string>();
   const commits = new Set<string>();
-  const arrivals = new Set<string>();
+  const arrivals = new Map<string, string[]>();
   let commit = '';
   let at = 0;
   const fields = output.value.toString().split('\0');
@@ -113,14 +116,14 @@ const look = async (
     if (status === '') continue;
     i += 1;
     const path = fields[i] ?? '';
-    if (status === 'A' && paths.includes(path)) arrivals.add(commit);
+    if (status === 'A') arrivals.set(commit, [...(arrivals.get(commit) ?? []), path]);
     if (status === 'D' || seen.has(`${object} ${path}`)) continue;
     seen.add(`${object} ${path}`);
     versions.push({ commit, at, path, object });
   }
   if (versions.length > versionLimit)
     return refuse('contract/git-failed', { evidence: `more than ${versionLimit} versions of the lock` });
-  return ok({ versions, commits: commits.size, arrivals: [...arrivals] });
+  return ok({ versions, commits: commits.size, arrivals });
 };
 
 /** Files that end like a lock and went away in a commit: where a lock that arrived in it may have come from. */
@@ -146,6 +149,7 @@ export const releasedEntries = async (
   const lost: Version[] = [];
   const read = new Map<string, string>();
   // The version read last, if its lines were entries and stand in `released` of the same path.
+  objects.announce([...new Set(versions.map(({ object }) => object))]);
   let before: { readonly bytes: Buffer; readonly path: string } | undefined;
   for (const version of versions) {
     const released = byPath.get(version.path) ?? new Map();

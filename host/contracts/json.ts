@@ -22,33 +22,52 @@ export const canonicalJson = (value: Json): string => {
 export const nestsDeeperThan = (value: Json, levels: number): boolean => {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  return Object.values(value).some((item) => nestsDeeperThan(item as Json, levels - 1));
+  for (const key in value) if (nestsDeeperThan((value as JsonObject)[key] as Json, levels - 1)) return true;
+  return false;
 };
 
-const [quote, backslash, colon, space] = [34, 92, 58, 32];
+const [backslash, colon, space] = [92, 58, 32];
 
-/** Strings of a valid JSON text that stand before a colon. By code units: a lock's manifest may have megabytes. */
+/** Strings of a valid JSON text that stand before a colon. */
 const keysWritten = (text: string): number => {
   let count = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    if (text.charCodeAt(i) !== quote) continue;
-    for (i += 1; text.charCodeAt(i) !== quote; i += 1) if (text.charCodeAt(i) === backslash) i += 1;
-    let next = i + 1;
+  for (let open = text.indexOf('"'); open >= 0; ) {
+    let close = text.indexOf('"', open + 1);
+    for (;;) {
+      let slashes = 0;
+      while (text.charCodeAt(close - 1 - slashes) === backslash) slashes += 1;
+      if (slashes % 2 === 0) break;
+      close = text.indexOf('"', close + 1);
+    }
+    let next = close + 1;
     while (text.charCodeAt(next) <= space) next += 1;
     if (text.charCodeAt(next) === colon) count += 1;
+    open = text.indexOf('"', close + 1);
   }
   return count;
 };
 
-const keysHeld = (value: Json): number => {
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + keysHeld(item), 0);
-  if (!isObject(value)) return 0;
-  const keys = Object.keys(value);
-  return keys.reduce((sum, key) => sum + keysHeld(value[key] as Json), keys.length);
+/** Keys of all objects of a value; not a number where it nests deeper than `levels`. */
+const keysHeld = (value: Json, levels: number): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (levels === 0) return Number.NaN;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const item of value as readonly Json[]) count += keysHeld(item, levels - 1);
+    return count;
+  }
+  for (const key of Object.keys(value)) count += 1 + keysHeld((value as JsonObject)[key] as Json, levels - 1);
+  return count;
 };
 
-/** Whether some object of a JSON text names a key twice; `value` is what `JSON.parse` made of the text. */
-export const hasDuplicateKeys = (text: string, value: Json): boolean => keysWritten(text) !== keysHeld(value);
+/** Why readers could disagree on a JSON text, or undefined; `value` is what `JSON.parse` made of it. */
+export const ambiguity = (text: string, value: Json, levels: number): string | undefined => {
+  const held = keysHeld(value, levels);
+  if (Number.isNaN(held)) return `it nests deeper than ${levels} levels`;
+  return keysWritten(text) === held
+    ? undefined
+    : 'an object in it has a key twice, so that readers disagree on it';
+};
 
 /** A JSON pointer (RFC 6901) from its segments. */
 export const pointer = (segments: readonly (string | number)[]): string =>

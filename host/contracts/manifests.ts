@@ -1,6 +1,6 @@
 /** Topics as manifests declare them. A `bundle.json` that is no manifest of ours declares nothing and is left alone. */
 import { type Finding, finding } from './findings.ts';
-import { hasDuplicateKeys, isObject, type Json, lineOf, nestsDeeperThan, pointerSegments } from './json.ts';
+import { ambiguity, isObject, type Json, lineOf, pointerSegments } from './json.ts';
 import { idFault } from './lock.ts';
 import type { Declared } from './rules.ts';
 import { canonicalShape, type Topic } from './shape.ts';
@@ -35,9 +35,8 @@ export const readManifest = (file: string, bytes: Uint8Array): ReadManifest => {
   }
   if (!isObject(value) || !(Object.hasOwn(value, 'manifest') || Object.hasOwn(value, 'topics')))
     return { declared: [], findings: [], isManifest: false };
-  if (nestsDeeperThan(value, nesting)) return refuse(`it nests deeper than ${nesting} levels`);
-  if (hasDuplicateKeys(text, value))
-    return refuse('an object in it has a key twice, so that readers disagree on it');
+  const unclear = ambiguity(text, value, nesting);
+  if (unclear !== undefined) return refuse(unclear);
   const topics = Object.hasOwn(value, 'topics') ? value.topics : [];
   if (!Array.isArray(topics)) return refuse('`topics` must be a list', lineOf(text, ['topics']));
   const declared: Declared[] = [];

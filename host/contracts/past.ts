@@ -12,8 +12,8 @@ import { lockNames, type Present, type Subject } from './subjects.ts';
 export interface Base {
   /** By the path of the lock, from the top of the repository. */
   readonly byPath: ReadonlyMap<string, Released>;
-  /** Locks that went away in the commit in which the present one came. */
-  readonly departed: ReadonlySet<string>;
+  /** By the path of a lock: what went away in a commit in which it came. */
+  readonly departed: ReadonlyMap<string, ReadonlySet<string>>;
   readonly versions: number;
   readonly commits: number;
   readonly limits: readonly Problem[];
@@ -26,18 +26,17 @@ export interface Past {
 }
 
 const names: readonly string[] = Object.values(lockNames);
-const ownPaths = (present: Present): string[] => present.subjects.map(({ file }) => present.prefix + file);
 
-/** The locks in the tree of one commit (`contract/ref-unknown`). */
+/** The locks in the tree of one commit, by their names or at `paths` (`contract/ref-unknown`). */
 export const refBase = async (
   repository: Repository,
   ref: string,
-  present: Present,
+  paths: readonly string[],
 ): Promise<Result<Base>> => {
   const commit = await commitOf(repository.place, ref);
   if (!commit.ok) return commit;
   if (commit.value === undefined) return refuse('contract/ref-unknown', { subject: ref });
-  const listed = await commitFiles(repository, commit.value, names, ownPaths(present));
+  const listed = await commitFiles(repository, commit.value, names, paths);
   if (!listed.ok) return listed;
   const byPath = new Map<string, Released>();
   const limits: Problem[] = [];
@@ -53,19 +52,19 @@ export const refBase = async (
     else byPath.set(path, entriesAt(bytes.value, { commit: commit.value, at: null, path }));
   }
   objects.close();
-  return ok({ byPath, departed: new Set(), versions: byPath.size, commits: 1, limits });
+  return ok({ byPath, departed: new Map(), versions: byPath.size, commits: 1, limits });
 };
 
 const entriesAt = (bytes: Buffer, release: Release): Released =>
   new Map(readLock(bytes.toString('utf8')).all.map((entry) => [entry.text, { entry, release }]));
 
-/** Every version of the locks that the commits reachable from `tips` brought. */
+/** Every version of the locks, by their names or at `paths`, that the commits reachable from `tips` brought. */
 export const historyBase = async (
   repository: Repository,
   tips: readonly string[],
-  present: Present,
+  paths: readonly string[],
 ): Promise<Result<Base>> => {
-  const history = await lockHistory(repository, tips, names, ownPaths(present));
+  const history = await lockHistory(repository, tips, names, paths);
   if (!history.ok) return history;
   const { versions, commits, departed } = history.value;
   const objects = readObjects(repository.place, fileLimit);
@@ -84,13 +83,13 @@ export const historyBase = async (
 export const attributed = async (
   repository: Repository,
   past: Past,
-  present: Present,
+  paths: readonly string[],
 ): Promise<Result<Past>> => {
   const tips = new Set<string>();
   for (const { byPath } of past.bases)
     for (const released of byPath.values())
       for (const { release } of released.values()) tips.add(release.commit);
-  const history = await historyBase(repository, [...tips], present);
+  const history = await historyBase(repository, [...tips], paths);
   if (!history.ok) return history;
   const first = new Map<string, Release>();
   for (const released of history.value.byPath.values())
@@ -124,11 +123,18 @@ export const releases = (past: Past, present: Present, subject: Subject): Releas
   const gone = past.bases.flatMap((base) =>
     [...base.byPath].flatMap(([path, released]) => {
       if (path === own || present.locks.has(path) || !isOf(subject, path, released)) return [];
-      return [{ released, moved: base.departed.has(path) || !base.byPath.has(own) }];
+      return [{ released, moved: cameFrom(base, own).has(path) || !base.byPath.has(own) }];
     }),
   );
   for (const { released, moved } of gone)
     if (moved || [...released.values()].some(({ entry }) => ids.has(entry.id))) take(released);
+  return found;
+};
+
+/** What a lock may have been before, step by step. */
+const cameFrom = (base: Base, own: string): ReadonlySet<string> => {
+  const found = new Set([own]);
+  for (const path of found) for (const before of base.departed.get(path) ?? []) found.add(before);
   return found;
 };
 

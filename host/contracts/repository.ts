@@ -122,14 +122,25 @@ export const indexFiles = async (
   return ok({ files, unmerged });
 };
 
-/** Files of the working tree with one of these names: known to git, or new and not ignored. */
+/** Files of the working tree with one of these names or paths: known to git (`tracked`), or new and not ignored. */
 export const workingFiles = async (
   { place }: Repository,
   names: readonly string[],
-): Promise<Result<string[]>> => {
-  const args = ['ls-files', '-z', '--full-name', '--cached', '--others', '--exclude-standard', '--'];
-  const output = await gitOutput(place, [...args, ...names.map(named)]);
-  return output.ok ? ok([...new Set(fields(output.value))]) : output;
+  paths: readonly string[],
+): Promise<Result<{ files: string[]; tracked: Set<string> }>> => {
+  const specs = [...names.map(named), ...paths.map((path) => `:(top,literal)${path}`)];
+  const listing = ['ls-files', '-t', '-z', '--full-name', '--cached', '--others', '--exclude-standard'];
+  const output = await gitOutput(place, [...listing, '--', ...specs]);
+  if (!output.ok) return output;
+  const files = new Set<string>();
+  const tracked = new Set<string>();
+  // Each field is a letter, a space and a path; `?` stands for what git does not know.
+  for (const field of fields(output.value)) {
+    const path = field.slice(2);
+    files.add(path);
+    if (!field.startsWith('?')) tracked.add(path);
+  }
+  return ok({ files: [...files], tracked });
 };
 
 /** Files of a commit with one of these names. */

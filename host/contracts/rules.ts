@@ -5,7 +5,7 @@
 import { entryDifferences, type Finding, finding, noun, type Place, wayOut } from './findings.ts';
 import type { Released } from './history.ts';
 import { canonicalJson } from './json.ts';
-import { digestFits, type Entry, entryText, type Lock, type LockedEntry, shapeValue } from './lock.ts';
+import { digestFits, type Entry, type Lock, type LockedEntry, shapeValue } from './lock.ts';
 import { canonicalShape } from './shape.ts';
 
 /** One thing that a manifest or a WIT folder declares. */
@@ -81,11 +81,13 @@ export const declaredFindings = (
 
 /** Each entry is what `update` would have written: digest and shape belong together, the shape is canonical. */
 export const lockFindings = ({ lock, file }: LockAt, declared: readonly Declared[]): readonly Finding[] => {
-  // A line that a declaration makes again letter by letter needs no second look.
-  const known = new Set(declared.map(({ entry }) => entryText(entry)));
+  // What a declaration makes again letter by letter needs no second look.
+  const known = new Map(declared.map(({ entry }) => [entry.id, entry]));
+  const remade = ({ id, digest, shape }: Entry): boolean =>
+    known.get(id)?.shape === shape && known.get(id)?.digest === digest;
   const faults = lock.faults.map(({ code, line, ...detail }) => finding(code, { file, line }, detail));
   const edited = lock.all
-    .filter((entry) => !known.has(entry.text) && !(digestFits(entry) && isCanonical(entry)))
+    .filter((entry) => !remade(entry) && !(digestFits(entry) && isCanonical(entry)))
     .map((entry) =>
       finding(
         'contract/lock-edited',

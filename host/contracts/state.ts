@@ -86,18 +86,17 @@ export const workingState = async (
     return ok({ files, elsewhere: [], read, tracked: () => false, close: () => undefined });
   }
   const { prefix, top } = repository;
-  const listed = await workingFiles(repository, names);
+  const wanted = named.map((path) => prefix + path);
+  const listed = await workingFiles(repository, names, wanted);
   if (!listed.ok) return listed;
-  const index = await indexFiles(
-    repository,
-    names,
-    paths.map((path) => prefix + path),
-  );
-  if (!index.ok) return index;
-  const known = new Set([...index.value.files.map(({ path }) => path), ...index.value.unmerged]);
-  const there = listed.value.filter((path) => existsSync(join(top, path)));
-  const { files, elsewhere } = split([...new Set([...there, ...named.map((path) => prefix + path)])], prefix);
-  return ok({ files, elsewhere, read, tracked: (path) => known.has(prefix + path), close: () => undefined });
+  const { files: found, tracked } = listed.value;
+  const there = found.filter((path) => existsSync(join(top, path)));
+  return ok({
+    ...split([...new Set([...there, ...wanted])], prefix),
+    read,
+    tracked: (path) => tracked.has(prefix + path),
+    close: () => undefined,
+  });
 };
 
 /** The index. What a merge left undecided in it cannot be read: `contract/unmerged`. */
