@@ -25,13 +25,11 @@ export interface GitRun {
   readonly stderr: string;
 }
 
-// Variables that say which repository is meant (`git rev-parse --local-env-vars`).
+// Variables that say which repository is meant: `git rev-parse --local-env-vars` without the settings a user passes
+// along (`safe.directory` may be among them).
 const repositoryVariables = [
   'GIT_ALTERNATE_OBJECT_DIRECTORIES',
   'GIT_COMMON_DIR',
-  'GIT_CONFIG',
-  'GIT_CONFIG_COUNT',
-  'GIT_CONFIG_PARAMETERS',
   'GIT_DIR',
   'GIT_GRAFT_FILE',
   'GIT_IMPLICIT_WORK_TREE',

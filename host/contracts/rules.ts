@@ -24,13 +24,16 @@ export interface LockAt {
 const sameIdentity = (a: Entry, b: Entry): boolean =>
   a.kind === b.kind && (a.shape === b.shape || meaning(a) === meaning(b));
 
-const meaning = (entry: Entry): string => {
-  const shape = entry.kind === 'wit' ? undefined : shapeValue(entry);
-  if (entry.kind === 'wit' || shape === undefined) return entry.shape;
+/** The canonical text of what an entry holds, or undefined where that is no shape of its kind. */
+const canonicalText = (entry: Entry): string | undefined => {
+  const shape = shapeValue(entry);
+  if (shape === undefined) return undefined;
+  if (entry.kind === 'wit') return canonicalJson(shape);
   const { id, kind } = entry;
   const found = canonicalShape({ id, kind, shape: shape as Record<string, unknown> });
-  return found.ok ? found.value.shape : entry.shape;
+  return found.ok ? found.value.shape : undefined;
 };
+const meaning = (entry: Entry): string => canonicalText(entry) ?? entry.shape;
 
 /** Nothing declared twice with two shapes, nothing missing from the lock, nothing different from it. */
 export const declaredFindings = (
@@ -83,8 +86,10 @@ export const declaredFindings = (
 export const lockFindings = ({ lock, file }: LockAt, declared: readonly Declared[]): readonly Finding[] => {
   // What a declaration makes again letter by letter needs no second look.
   const known = new Map(declared.map(({ entry }) => [entry.id, entry]));
-  const remade = ({ id, digest, shape }: Entry): boolean =>
-    known.get(id)?.shape === shape && known.get(id)?.digest === digest;
+  const remade = ({ id, kind, digest, shape }: Entry): boolean => {
+    const entry = known.get(id);
+    return entry?.shape === shape && entry.digest === digest && entry.kind === kind;
+  };
   const faults = lock.faults.map(({ code, line, ...detail }) => finding(code, { file, line }, detail));
   const edited = lock.all
     .filter((entry) => !remade(entry) && !(digestFits(entry) && isCanonical(entry)))
@@ -101,11 +106,7 @@ export const lockFindings = ({ lock, file }: LockAt, declared: readonly Declared
   return [...faults, ...edited];
 };
 
-const isCanonical = (entry: Entry): boolean => {
-  if (entry.kind !== 'wit') return shapeValue(entry) !== undefined && meaning(entry) === entry.shape;
-  const shape = shapeValue(entry);
-  return shape !== undefined && canonicalJson(shape) === entry.shape;
-};
+const isCanonical = (entry: Entry): boolean => canonicalText(entry) === entry.shape;
 
 /** Everything ever released is in the lock as it was released. */
 export const releasedFindings = (

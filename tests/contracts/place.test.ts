@@ -184,9 +184,9 @@ test('T11: moved from a name of its own to another', async (t) => {
   await repo.update({ lock: 'one.lock' });
   repo.commit('first');
   repo.git('mv', 'one.lock', 'two.lock');
-  repo.commit('move');
   repo.write('bundle.json', manifest({ 'a.a': text(1) }));
   repo.write('two.lock', without(repo.read('two.lock'), 'a.b'));
+  repo.commit('move, and one entry less');
   assert.deepEqual(told(await repo.check({ lock: 'two.lock' })), ['released-removed a.b']);
 });
 
