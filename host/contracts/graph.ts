@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject, pointer } from './json.ts';
 import { dialect, patternFault, roles } from './keywords.ts';
-import { references } from './references.ts';
+import { type References, references } from './references.ts';
 
 export type Part =
   | { readonly key: string; readonly form: 'fact'; readonly text: string }
@@ -78,7 +78,7 @@ export const schemaGraph = (schema: Json): Built => {
 };
 
 const buildGraph = (schema: Json, remember: boolean): Built => {
-  const refs = references(schema);
+  let refs: References | undefined;
   let shared = false;
   let count = 0;
   const nodes = new Map<JsonObject, Node>();
@@ -94,6 +94,7 @@ const buildGraph = (schema: Json, remember: boolean): Built => {
   const led = (holder: JsonObject, keyword: string, way: Way | undefined): Json => {
     shared = true;
     if (!remember) return true;
+    refs ??= references(schema);
     const found = refs.resolve(holder, keyword === '$ref' ? '$ref' : '$dynamicRef');
     if ('target' in found) return found.target;
     const text = JSON.stringify(holder[keyword])?.slice(0, 200);

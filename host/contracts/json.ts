@@ -52,11 +52,13 @@ const keysHeld = (value: Json, levels: number): number => {
   if (typeof value !== 'object' || value === null) return 0;
   if (levels === 0) return Number.NaN;
   let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value as readonly Json[]) count += keysHeld(item, levels - 1);
-    return count;
+  const list = Array.isArray(value);
+  // What `JSON.parse` makes has no keys but its own.
+  for (const key in value) {
+    const item = (value as JsonObject)[key] as Json;
+    if (!list) count += 1;
+    if (typeof item === 'object') count += keysHeld(item, levels - 1);
   }
-  for (const key of Object.keys(value)) count += 1 + keysHeld((value as JsonObject)[key] as Json, levels - 1);
   return count;
 };
 

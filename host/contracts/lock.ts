@@ -146,10 +146,11 @@ export const readLock = (source: string): Lock => {
     fault('contract/lock-conflict', conflict);
     return lock(all);
   }
-  const exact = lockText(all) === text;
-  if (exact) return lock(all);
-  if (strange.length === 0 && lines[0] === head && text.endsWith(`\n${foot}\n`)) {
+  const framed = lines[0] === head && text.endsWith(`\n${foot}\n`);
+  if (strange.length === 0 && framed) {
     const place = all.findIndex((entry, i) => i > 0 && byId(all[i - 1] ?? entry, entry) > 0);
+    // No line but the first, the last and the entries: it is the text that `lockText` writes.
+    if (place < 0 && lines.length === all.length + 3) return lock(all);
     fault('contract/lock-layout', all[place]?.line ?? 1, place < 0 ? {} : { subject: all[place]?.id ?? '' });
     return lock(all);
   }
