@@ -5,7 +5,7 @@
 export type { Agent, Origin, Policy, PolicySource, Program, ReadPolicy, ServerPolicy } from './edge.ts';
 export { editPolicy } from './edit.ts';
 export { initialPolicy } from './initial.ts';
-export { grantable } from './permissions.ts';
+export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
 export { openPolicySource } from './source.ts';
