@@ -1,10 +1,12 @@
 /**
- * Writes what is generated from the sources: the policy schema and the reference pages. With `--check` it writes
+ * Writes what is generated from the sources: the policy schema, the manifest of the contract bundle and the reference
+ * pages. With `--check` it writes
  * nothing, compares, names every stale file and exits 1.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { contractManifestText } from '../contracts/manifest.ts';
 import { type AnyTopic, firstPartyTopics } from '../contracts/topics/index.ts';
 import { initialPolicy, permissionFor, policySchema } from '../host/policy/index.ts';
 import { registry } from '../host/problems/index.ts';
@@ -113,7 +115,9 @@ const topics = (): string =>
   );
 
 const wit = (): string => {
-  const versions = readdirSync(join(root, 'wit')).sort();
+  const versions = readdirSync(join(root, 'wit'))
+    .filter((name) => /^\d/.test(name))
+    .sort();
   const rows = Object.entries(permissionFor).map(([name, permission]) => [
     code(name),
     permission === undefined ? 'none' : code(permission),
@@ -138,6 +142,7 @@ const wit = (): string => {
 /** Path below the repository → text. */
 const generated: Readonly<Record<string, () => string>> = {
   'schemas/policy.schema.json': () => `${JSON.stringify(policySchema(), null, 2)}\n`,
+  'contracts/bundle.json': contractManifestText,
   'docs/reference/problems.md': problems,
   'docs/reference/policy.md': policy,
   'docs/reference/topics.md': topics,
