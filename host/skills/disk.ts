@@ -1,16 +1,14 @@
 /**
- * A folder that somebody else may be writing to. No link is followed below it: it is held open, on Linux names are
- * looked up below its descriptor, so a folder swapped for a link leads nowhere; elsewhere the comparison of inode,
- * size and times after reading finds the swap.
+ * Reading what somebody else may be writing to. A file is opened without following a link in its last segment, and
+ * everything met on the way is compared again, by inode, size and times, when reading is done (`isStill`): a folder
+ * that was a link for a moment led to other inodes, so what was read through it is never used.
  */
 import {
   closeSync,
   constants,
-  existsSync,
   fstatSync,
   lstatSync,
   openSync,
-  readlinkSync,
   readSync,
   realpathSync,
   type Stats,
@@ -20,8 +18,7 @@ import { isAbsolute, relative, sep } from 'node:path';
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 
 // Windows has none of these flags; there only the comparison afterwards refuses a link.
-const { O_RDONLY, O_NOFOLLOW = 0, O_DIRECTORY = 0, O_NONBLOCK = 0 } = constants;
-const belowDescriptor = process.platform === 'linux' && existsSync('/proc/self/fd');
+const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 /** A file younger than this may be written once more without its time moving on, ms (kernels tick in 1–10 ms). */
 const settledAfter = 50;
@@ -38,24 +35,38 @@ export const readFault = (error: unknown, subject: string): Problem => {
   return problem('skill/unreadable', { subject, evidence: code });
 };
 
-/** Inode, size and times in one text: while it is the same, the file is. */
-export const stampOf = (stat: Stats): string =>
-  stat.isDirectory()
-    ? `${stat.ino}:${stat.mtimeMs}:${stat.ctimeMs}`
-    : `${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`;
+/** Inode, size and times: while they are the same, the file is. A folder's size says nothing. */
+export interface Stamp {
+  readonly ino: number;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ctimeMs: number;
+}
+export const stampOf = (stat: Stats): Stamp => ({
+  ino: stat.ino,
+  size: stat.isDirectory() ? 0 : stat.size,
+  mtimeMs: stat.mtimeMs,
+  ctimeMs: stat.ctimeMs,
+});
+
+/** Whether what stands at a path now, links not followed, still has a stamp. */
+export const isStill = (path: string, stamp: Stamp): boolean => {
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return (
+      stat !== undefined &&
+      stat.ino === stamp.ino &&
+      stat.mtimeMs === stamp.mtimeMs &&
+      stat.ctimeMs === stamp.ctimeMs &&
+      (stat.size === stamp.size || stat.isDirectory())
+    );
+  } catch {
+    return false;
+  }
+};
 
 /** Whether what changed last at `changed` can be trusted to its times at `now`, both ms. */
 export const isSettled = (changed: number, now: number): boolean => now - changed > settledAfter;
-
-/** The stamp of what stands at a path now, links not followed; undefined where nothing does. */
-export const stampAt = (path: string): string | undefined => {
-  try {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    return stat === undefined ? undefined : stampOf(stat);
-  } catch {
-    return undefined;
-  }
-};
 
 export const isBelow = (root: string, path: string): boolean => {
   const way = relative(root, path);
@@ -74,45 +85,6 @@ export const linkProblem = (link: string, root: string, subject: string, where: 
     // It leads nowhere, or where this user may not look.
   }
   return problem('skill/link', { subject, evidence: `a link to ${kind}${side}` });
-};
-
-export interface Held {
-  /** Prefix under which its entries are opened. */
-  readonly base: string;
-  readonly stat: Stats;
-  readonly close: () => void;
-}
-
-/** Holds a folder open. `real` has no link in it; a place that has become one is `skill/changed`. */
-export const holdFolder = (real: string, subject: string): Result<Held> => {
-  let fd: number;
-  try {
-    fd = openSync(real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  } catch (error) {
-    return { ok: false, problem: readFault(error, subject) };
-  }
-  const base = belowDescriptor ? `/proc/self/fd/${fd}` : real;
-  try {
-    if (belowDescriptor && readlinkSync(base) !== real) {
-      closeSync(fd);
-      return refuse('skill/changed', { subject });
-    }
-    return ok({ base, stat: fstatSync(fd), close: () => closeSync(fd) });
-  } catch (error) {
-    closeSync(fd);
-    return { ok: false, problem: readFault(error, subject) };
-  }
-};
-
-/** A folder below one that is held. */
-export const holdBelow = (place: string, subject: string): Result<Held> => {
-  try {
-    const fd = openSync(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-    const base = belowDescriptor ? `/proc/self/fd/${fd}` : place;
-    return ok({ base, stat: fstatSync(fd), close: () => closeSync(fd) });
-  } catch (error) {
-    return { ok: false, problem: readFault(error, subject) };
-  }
 };
 
 export interface OpenFile {

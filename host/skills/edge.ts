@@ -177,8 +177,11 @@ export interface LibraryOptions {
   readonly shipped?: string;
 }
 export interface SkillLibrary {
-  /** What is there now. Reads only what changed since the last look. */
-  readonly look: (where: { readonly cwd: string }) => Promise<Look>;
+  /**
+   * What is there now. Reads only what changed since the last look; `whole` reads every file of every skill in the
+   * same pass, for whoever will ask all of them for `files`.
+   */
+  readonly look: (where: { readonly cwd: string; readonly whole?: boolean }) => Promise<Look>;
 }
 
 /** An agent family the lint knows. */

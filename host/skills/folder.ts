@@ -4,18 +4,9 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { closeSync, lstatSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
-import {
-  type Held,
-  holdFolder,
-  linkProblem,
-  openRegular,
-  readFault,
-  readThrough,
-  stampAt,
-  stampOf,
-} from './disk.ts';
+import { linkProblem, openRegular, readFault, readThrough, type Stamp, stampOf } from './disk.ts';
 import type {
   ParsedSkill,
   ReadOptions,
@@ -26,114 +17,99 @@ import type {
 } from './edge.ts';
 import { skillLimits } from './limits.ts';
 import { parseSkill } from './parse.ts';
-import { type Survey, type Surveyed, surveyFolder } from './survey.ts';
+import { strayed, surveyFolder, type Visit } from './survey.ts';
 
 /** SHA-256 over `path NUL digest LF` of every file, hex. */
 export const digestOfFiles = (files: readonly SkillFile[]): string =>
   hash('sha256', files.map(({ path, sha256 }) => `${path}\0${sha256}\n`).join(''), 'hex');
 
-/** The bytes of one regular file of a held folder, of at most `limit` bytes. */
-export const bytesBelow = (held: Held, path: string, shown: string, limit: number): Result<Buffer> => {
-  const subject = `${shown}/${path}`;
-  const opened = openRegular(`${held.base}/${path}`, subject);
+export interface Bytes {
+  readonly bytes: Buffer;
+  readonly stamp: Stamp;
+}
+
+/** One regular file of at most `limit` bytes, as it was when it was opened. */
+export const bytesAt = (place: string, subject: string, limit: number): Result<Bytes> => {
+  const opened = openRegular(place, subject);
   if (!opened.ok) return opened;
   try {
-    const { size } = opened.value.stat;
-    if (size > limit) {
-      const code = path === 'SKILL.md' ? 'skill/document-too-large' : 'skill/file-too-large';
-      return refuse(code, { subject, evidence: `${size} bytes; at most ${limit}` });
+    const { stat } = opened.value;
+    if (stat.size > limit) {
+      return refuse('skill/file-too-large', { subject, evidence: `${stat.size} bytes; at most ${limit}` });
     }
-    const bytes = Buffer.alloc(size);
+    const bytes = Buffer.alloc(stat.size);
     let at = 0;
     const done = readThrough(opened.value, subject, (part) => {
       at += part.copy(bytes, at);
     });
-    return done.ok ? ok(bytes) : done;
+    return done.ok ? ok({ bytes, stamp: stampOf(stat) }) : done;
   } finally {
     closeSync(opened.value.fd);
   }
 };
 
-const hashBelow = (held: Held, file: Surveyed, subject: string): Result<string> => {
-  const opened = openRegular(`${held.base}/${file.path}`, subject);
-  if (!opened.ok) return opened;
-  try {
-    if (stampOf(opened.value.stat) !== file.stamp) return refuse('skill/changed', { subject });
-    let digest = '';
-    let running: ReturnType<typeof createHash> | undefined;
-    const done = readThrough(opened.value, subject, (part, last) => {
-      if (running === undefined && last) digest = hash('sha256', part, 'hex');
-      else {
-        running ??= createHash('sha256');
-        running.update(part);
-        if (last) digest = running.digest('hex');
-      }
-    });
-    return done.ok ? ok(digest) : done;
-  } finally {
-    closeSync(opened.value.fd);
-  }
-};
-
-/** The path that is no longer what the survey found, or undefined. */
-const strayed = (held: Held, real: string, survey: Survey): string | undefined => {
-  if (stampAt(real) !== stampOf(held.stat)) return '';
-  const differs = ({ path, stamp }: { path: string; stamp: string }): boolean =>
-    stampAt(`${held.base}/${path}`) !== stamp;
-  return (survey.folders.find(differs) ?? survey.files.find(differs))?.path;
+/** Hashes every file the survey meets; keeps the bytes of SKILL.md. */
+const hashing = (
+  limits: SkillLimits,
+): { readonly visit: Visit; readonly document: () => Buffer | undefined } => {
+  let kept: Buffer | undefined;
+  const visit: Visit = (place, path, subject) => {
+    const opened = openRegular(place, subject);
+    if (!opened.ok) return opened;
+    const { stat } = opened.value;
+    try {
+      const isDocument = path === 'SKILL.md';
+      // Over a limit there is nothing to read: the survey says so by the size.
+      if (stat.size > limits.fileBytes || (isDocument && stat.size > limits.documentBytes))
+        return ok({ stat });
+      let sha256 = '';
+      let running: ReturnType<typeof createHash> | undefined;
+      const parts: Buffer[] = [];
+      const done = readThrough(opened.value, subject, (part, last) => {
+        if (isDocument) parts.push(Buffer.from(part));
+        if (running === undefined && last) sha256 = hash('sha256', part, 'hex');
+        else {
+          running ??= createHash('sha256');
+          running.update(part);
+          if (last) sha256 = running.digest('hex');
+        }
+      });
+      if (!done.ok) return done;
+      if (isDocument) kept = parts.length === 1 ? parts[0] : Buffer.concat(parts);
+      return ok({ stat, sha256 });
+    } finally {
+      closeSync(opened.value.fd);
+    }
+  };
+  return { visit, document: () => kept };
 };
 
 export interface Snapshot {
   readonly folder: SkillFolder;
   /** The stamps under which `folder` stays true, by absolute path. */
-  readonly stamps: ReadonlyMap<string, string>;
+  readonly stamps: ReadonlyMap<string, Stamp>;
   /** The newest change of anything, ms. */
   readonly changed: number;
 }
 
 const readOnce = (real: string, shown: string, limits: SkillLimits): Result<Snapshot> => {
-  const opened = holdFolder(real, shown);
-  if (!opened.ok) return opened;
-  const held = opened.value;
-  try {
-    const survey = surveyFolder(held, real, shown, limits);
-    if (!survey.ok) return survey;
-    const files: SkillFile[] = [];
-    for (const file of survey.value.files) {
-      const sha256 = hashBelow(held, file, `${shown}/${file.path}`);
-      if (!sha256.ok) return sha256;
-      files.push({ path: file.path, sha256: sha256.value, size: file.size });
-    }
-    const document = parsedBelow(held, files, shown, limits);
-    if (!document.ok) return document;
-    const stray = strayed(held, real, survey.value);
-    if (stray !== undefined) return refuse('skill/changed', { subject: `${shown}/${stray}` });
-    const stamps = new Map([[real, stampOf(held.stat)]]);
-    for (const { path, stamp } of [...survey.value.folders, ...survey.value.files]) {
-      stamps.set(join(real, path), stamp);
-    }
-    const folder = folderOf(real, shown, files, document.value, limits.fileBytes);
-    return ok({ folder, stamps, changed: survey.value.changed });
-  } catch (error) {
-    return { ok: false, problem: readFault(error, shown) };
-  } finally {
-    held.close();
+  const reading = hashing(limits);
+  const survey = surveyFolder(real, shown, limits, reading.visit);
+  if (!survey.ok) return survey;
+  const bytes = reading.document();
+  const stray = strayed(real, survey.value);
+  if (bytes === undefined || stray !== undefined) {
+    return refuse('skill/changed', { subject: `${shown}/${stray ?? 'SKILL.md'}` });
   }
-};
-
-const parsedBelow = (
-  held: Held,
-  files: readonly SkillFile[],
-  shown: string,
-  limits: SkillLimits,
-): Result<ParsedSkill> => {
-  const bytes = bytesBelow(held, 'SKILL.md', shown, limits.documentBytes);
-  if (!bytes.ok) return bytes;
-  const listed = files.find(({ path }) => path === 'SKILL.md')?.sha256;
-  if (hash('sha256', bytes.value, 'hex') !== listed) {
-    return refuse('skill/changed', { subject: `${shown}/SKILL.md` });
-  }
-  return parseSkill(bytes.value, { folder: shown });
+  const document = parseSkill(bytes, { folder: shown });
+  if (!document.ok) return document;
+  const { folders, changed, stamp } = survey.value;
+  const stamps = new Map([[real, stamp]]);
+  for (const folder of folders) stamps.set(`${real}/${folder.path}`, folder.stamp);
+  for (const file of survey.value.files) stamps.set(`${real}/${file.path}`, file.stamp);
+  const files = survey.value.files.map(({ path, sha256 = '', size }) => ({ path, sha256, size }));
+  const folder = folderOf(real, shown, files, document.value, limits.fileBytes);
+  return ok({ folder, stamps, changed });
 };
 
 /** A folder whose files are known, from disk or from a bundle's manifest. */
@@ -162,22 +138,14 @@ export const folderOf = (
 };
 
 const listedBytes = (real: string, shown: string, file: SkillFile, limit: number): Result<Uint8Array> => {
-  const opened = holdFolder(real, shown);
-  if (!opened.ok) return opened;
-  try {
-    // A folder on the way that has become a link is not followed: its real place must be the one it had.
-    const parent = join(real, file.path, '..');
-    if (realpathSync(parent) !== parent) return refuse('skill/changed', { subject: `${shown}/${file.path}` });
-    const bytes = bytesBelow(opened.value, file.path, shown, limit);
-    if (!bytes.ok) return bytes;
-    return bytes.value.length === file.size && hash('sha256', bytes.value, 'hex') === file.sha256
-      ? bytes
-      : refuse('skill/changed', { subject: `${shown}/${file.path}` });
-  } catch (error) {
-    return { ok: false, problem: readFault(error, `${shown}/${file.path}`) };
-  } finally {
-    opened.value.close();
-  }
+  const subject = `${shown}/${file.path}`;
+  const found = bytesAt(`${real}/${file.path}`, subject, limit);
+  if (!found.ok) return found;
+  const { bytes } = found.value;
+  // Whatever stands there now, only bytes with the listed digest leave.
+  return bytes.length === file.size && hash('sha256', bytes, 'hex') === file.sha256
+    ? ok(bytes)
+    : refuse('skill/changed', { subject });
 };
 
 // A writer that is done is caught up with; one that goes on for longer is reported.

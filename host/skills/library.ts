@@ -7,10 +7,10 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Problem, problem, type Result } from '../problems/index.ts';
-import { isBelow, isSettled, linkProblem, stampAt, stampOf } from './disk.ts';
+import { isBelow, isSettled, isStill, linkProblem, type Stamp, stampOf } from './disk.ts';
 import type { LibraryOptions, Look, Skill, SkillLibrary, SkillSource } from './edge.ts';
 import { rememberedRoots, skillsPerRoot } from './limits.ts';
-import { bundled, type Sighting, sight, unreadableFolder } from './listed.ts';
+import { bundled, type Sighting, sight, sightWhole, unreadableFolder } from './listed.ts';
 import { type Place, placesFor } from './places.ts';
 import { winnersOf } from './winners.ts';
 
@@ -22,7 +22,7 @@ interface Entry {
   readonly isLink: boolean;
 }
 interface Remembered {
-  stamp: string;
+  stamp: Stamp | undefined;
   settled: boolean;
   entries: readonly Entry[];
   /** Folders in it beyond the bound; 0 as a rule. */
@@ -46,7 +46,7 @@ export const openSkillLibrary = (options: LibraryOptions & { readonly now?: () =
   const rootAt = (place: Place): Remembered => {
     const key = `${place.origin.tier}\0${place.path}\0${place.real}`;
     const known = roots.get(key) ?? {
-      stamp: '',
+      stamp: undefined,
       settled: false,
       entries: [],
       beyond: 0,
@@ -57,7 +57,7 @@ export const openSkillLibrary = (options: LibraryOptions & { readonly now?: () =
     roots.set(key, known);
     const oldest = roots.size > rememberedRoots ? roots.keys().next().value : undefined;
     if (oldest !== undefined) roots.delete(oldest);
-    if (known.settled && stampAt(place.real) === known.stamp) return known;
+    if (known.settled && known.stamp !== undefined && isStill(place.real, known.stamp)) return known;
     const stat = lstatSync(place.real);
     const folders = readdirSync(place.real, { withFileTypes: true })
       .filter((entry) => !entry.name.startsWith('.') && (entry.isDirectory() || entry.isSymbolicLink()))
@@ -70,7 +70,7 @@ export const openSkillLibrary = (options: LibraryOptions & { readonly now?: () =
     return known;
   };
 
-  const readRoot = async (place: Place, breathe: () => Promise<void>): Promise<Found> => {
+  const readRoot = async (place: Place, whole: boolean, breathe: () => Promise<void>): Promise<Found> => {
     const found: Found = { skills: [], problems: [] };
     let root: Remembered;
     try {
@@ -96,10 +96,9 @@ export const openSkillLibrary = (options: LibraryOptions & { readonly now?: () =
       present.add(path);
       const known = root.sightings.get(path);
       const via = target === undefined ? place.via : { link: path, target };
-      const sighting =
-        known?.holds() === true && sameDir(known, dir)
-          ? known
-          : sight({ origin: place.origin, dir, path, ...(via === undefined ? {} : { via }) }, now);
+      const at = { origin: place.origin, dir, path, ...(via === undefined ? {} : { via }) };
+      const stays = known?.holds() === true && sameDir(known, dir) && (known.whole || !whole);
+      const sighting = known !== undefined && stays ? known : (whole ? sightWhole : sight)(at, now);
       root.sightings.set(path, sighting);
       if (sighting.found?.ok === true) found.skills.push(sighting.found.value);
       else if (sighting.found !== undefined) {
@@ -130,7 +129,7 @@ export const openSkillLibrary = (options: LibraryOptions & { readonly now?: () =
   };
 
   return {
-    look: async ({ cwd }): Promise<Look> => {
+    look: async ({ cwd, whole = false }): Promise<Look> => {
       let since = performance.now();
       const breathe = async (): Promise<void> => {
         if (performance.now() - since < stretchMs) return;
@@ -145,9 +144,10 @@ export const openSkillLibrary = (options: LibraryOptions & { readonly now?: () =
         faults.push(...found.problems);
       };
       const shipped = places.filter(({ origin }) => origin.tier === 'shipped');
-      for (const place of places) if (place.origin.tier !== 'shipped') take(await readRoot(place, breathe));
+      for (const place of places)
+        if (place.origin.tier !== 'shipped') take(await readRoot(place, whole, breathe));
       take(await readBundles(breathe));
-      for (const place of shipped) take(await readRoot(place, breathe));
+      for (const place of shipped) take(await readRoot(place, whole, breathe));
       const listed = places.map(({ origin, path, via }) => ({
         origin,
         path,

@@ -4,17 +4,18 @@
 import { hash } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
-import { codeOf, type Held, holdFolder, isSettled, readFault, stampAt, stampOf } from './disk.ts';
+import { codeOf, isSettled, isStill, type Stamp } from './disk.ts';
 import type { ParsedSkill, Skill, SkillFolder, SkillOrigin, SkillSource } from './edge.ts';
-import { bytesBelow, folderOf, type Snapshot, snapshotOf } from './folder.ts';
+import { bytesAt, folderOf, type Snapshot, snapshotOf } from './folder.ts';
 import { skillLimits } from './limits.ts';
 import { parseSkill } from './parse.ts';
-import { surveyFolder } from './survey.ts';
+import { strayed, surveyFolder } from './survey.ts';
 
 type Via = Skill['via'];
 
 const skillOf = (
   parsed: ParsedSkill,
+  digest: string,
   place: { readonly origin: SkillOrigin; readonly dir: string; readonly path: string; readonly via?: Via },
   reads: Pick<Skill, 'document' | 'files'>,
 ): Skill => ({
@@ -32,32 +33,26 @@ const skillOf = (
   dir: place.dir,
   path: place.path,
   ...(place.via === undefined ? {} : { via: place.via }),
-  digest: hash('sha256', parsed.raw, 'hex'),
+  digest,
   ...reads,
 });
 
-const documentOf = (held: Held, folder: string): Result<ParsedSkill> => {
-  const bytes = bytesBelow(held, 'SKILL.md', folder, skillLimits.documentBytes);
-  return bytes.ok ? parseSkill(bytes.value, { folder }) : bytes;
-};
-
-const documentAt = (dir: string, folder: string, digest: () => string): Result<ParsedSkill> => {
-  const held = holdFolder(dir, folder);
-  if (!held.ok) return held;
-  try {
-    const parsed = documentOf(held.value, folder);
-    return !parsed.ok || hash('sha256', parsed.value.raw, 'hex') === digest()
-      ? parsed
-      : refuse('skill/changed', { subject: `${folder}/SKILL.md` });
-  } finally {
-    held.value.close();
-  }
+const documentAt = (dir: string, folder: string, digest: string): Result<ParsedSkill> => {
+  const subject = `${folder}/SKILL.md`;
+  const found = bytesAt(`${dir}/SKILL.md`, subject, skillLimits.documentBytes);
+  if (!found.ok) return found;
+  const { bytes } = found.value;
+  return hash('sha256', bytes, 'hex') === digest
+    ? parseSkill(bytes, { folder })
+    : refuse('skill/changed', { subject });
 };
 
 /** What a look found in one folder, and under which stamps it stays true. */
 export interface Sighting {
   /** Undefined: no skill, and nothing to say. */
   readonly found: Result<Skill> | undefined;
+  /** Every file was read, not only SKILL.md. */
+  readonly whole: boolean;
   readonly holds: () => boolean;
 }
 
@@ -70,65 +65,83 @@ export interface DiskPlace {
   readonly via?: Via;
 }
 
+const listedOf = (place: DiskPlace, parsed: ParsedSkill, now: () => number, kept?: Snapshot): Skill => {
+  const folder = basename(place.path);
+  const digest = hash('sha256', parsed.raw, 'hex');
+  return skillOf(
+    parsed,
+    digest,
+    { ...place, path: join(place.path, 'SKILL.md') },
+    {
+      document: () => documentAt(place.dir, folder, digest),
+      files: remembered(place.dir, folder, digest, now, kept),
+    },
+  );
+};
+
+const standing = (stamps: ReadonlyMap<string, Stamp>): boolean => {
+  for (const [path, stamp] of stamps) if (!isStill(path, stamp)) return false;
+  return true;
+};
+
+// A fault may be mended without any time moving on, so it is looked for again each time.
+const faulty = (found: Problem): Sighting => ({ found: failed(found), whole: false, holds: () => false });
+
+const nothingThere: Sighting = { found: undefined, whole: false, holds: () => false };
+
 /** Surveys a folder and reads its SKILL.md. Nothing else is opened. */
 export const sight = (place: DiskPlace, now: () => number): Sighting => {
   const folder = basename(place.path);
+  const { dir } = place;
   const at = now();
-  const stamps = new Map<string, string>();
-  let settled = false;
-  const holds = (): boolean => settled && [...stamps].every(([path, stamp]) => stampAt(path) === stamp);
-  const failing = (found: Problem): Sighting => ({ found: failed(found), holds: () => false });
-  const held = holdFolder(place.dir, folder);
-  if (!held.ok) return failing(held.problem);
-  try {
-    stamps.set(place.dir, stampOf(held.value.stat));
-    const survey = surveyFolder(held.value, place.dir, folder, skillLimits);
-    if (!survey.ok) {
-      if (survey.problem.code === 'skill/no-document') {
-        settled = isSettled(held.value.stat.ctimeMs, at);
-        return { found: undefined, holds };
-      }
-      // A fault may be mended without the time of the folder moving on, so it is looked for again each time.
-      return failing(survey.problem);
-    }
-    for (const { path, stamp } of survey.value.folders) stamps.set(join(place.dir, path), stamp);
-    const document = survey.value.files.find(({ path }) => path === 'SKILL.md');
-    if (document !== undefined) stamps.set(join(place.dir, 'SKILL.md'), document.stamp);
-    const parsed = documentOf(held.value, folder);
-    if (!parsed.ok) return failing(parsed.problem);
-    settled = isSettled(survey.value.changed, at);
-    const skill: Skill = skillOf(
-      parsed.value,
-      { ...place, path: join(place.path, 'SKILL.md') },
-      {
-        document: () => documentAt(place.dir, folder, () => skill.digest),
-        files: remembered(place.dir, folder, () => skill.digest, now),
-      },
-    );
-    return { found: ok(skill), holds };
-  } catch (error) {
-    return failing(readFault(error, folder));
-  } finally {
-    held.value.close();
+  const survey = surveyFolder(dir, folder, skillLimits);
+  if (!survey.ok) {
+    return survey.problem.code === 'skill/no-document' ? nothingThere : faulty(survey.problem);
   }
+  const subject = `${folder}/SKILL.md`;
+  const read = bytesAt(`${dir}/SKILL.md`, subject, skillLimits.documentBytes);
+  if (!read.ok) return faulty(read.problem);
+  // A folder that was a link in between led to other inodes.
+  if (strayed(dir, { ...survey.value, files: [] }) !== undefined || !isStill(`${dir}/SKILL.md`, read.value.stamp)) {
+    return faulty(problem('skill/changed', { subject }));
+  }
+  const parsed = parseSkill(read.value.bytes, { folder });
+  if (!parsed.ok) return faulty(parsed.problem);
+  const stamps = new Map([[dir, survey.value.stamp]]);
+  for (const { path, stamp } of survey.value.folders) stamps.set(`${dir}/${path}`, stamp);
+  stamps.set(`${dir}/SKILL.md`, read.value.stamp);
+  const settled = isSettled(survey.value.changed, at);
+  const skill = listedOf(place, parsed.value, now);
+  return { found: ok(skill), whole: false, holds: () => settled && standing(stamps) };
+};
+
+/** Reads and hashes every file of a folder in the same pass. */
+export const sightWhole = (place: DiskPlace, now: () => number): Sighting => {
+  const at = now();
+  const found = snapshotOf(place.dir, basename(place.path));
+  if (!found.ok) {
+    return found.problem.code === 'skill/no-document' ? sight(place, now) : faulty(found.problem);
+  }
+  const settled = isSettled(found.value.changed, at);
+  const skill = listedOf(place, found.value.folder.document, now, settled ? found.value : undefined);
+  return { found: ok(skill), whole: true, holds: () => settled && standing(found.value.stamps) };
 };
 
 const remembered = (
   dir: string,
   folder: string,
-  digest: () => string,
+  digest: string,
   now: () => number,
+  first: Snapshot | undefined,
 ): (() => Result<SkillFolder>) => {
-  let kept: Snapshot | undefined;
+  let kept = first;
   return () => {
-    if (kept !== undefined && [...kept.stamps].every(([path, stamp]) => stampAt(path) === stamp)) {
-      return ok(kept.folder);
-    }
+    if (kept !== undefined && standing(kept.stamps)) return ok(kept.folder);
     const at = now();
     const found = snapshotOf(dir, folder);
     kept = undefined;
     if (!found.ok) return found;
-    if (hash('sha256', found.value.folder.document.raw, 'hex') !== digest()) {
+    if (hash('sha256', found.value.folder.document.raw, 'hex') !== digest) {
       return refuse('skill/changed', { subject: `${folder}/SKILL.md` });
     }
     if (isSettled(found.value.changed, at)) kept = found.value;
@@ -141,7 +154,7 @@ export const bundled = (source: SkillSource): Result<Skill> => {
   const { name: folder, folder: dir, bundle, revision } = source;
   const admitted = source.files.find(({ path }) => path === 'SKILL.md')?.sha256;
   if (admitted === undefined) return refuse('skill/no-document', { subject: folder });
-  const document = (): Result<ParsedSkill> => documentAt(dir, folder, () => admitted);
+  const document = (): Result<ParsedSkill> => documentAt(dir, folder, admitted);
   const parsed = document();
   if (!parsed.ok) return parsed;
   const files = (): Result<SkillFolder> => {
@@ -149,7 +162,9 @@ export const bundled = (source: SkillSource): Result<Skill> => {
     return read.ok ? ok(folderOf(dir, folder, source.files, read.value, skillLimits.fileBytes)) : read;
   };
   const origin: SkillOrigin = { tier: 'bundle', bundle, revision };
-  return ok(skillOf(parsed.value, { origin, dir, path: join(dir, 'SKILL.md') }, { document, files }));
+  return ok(
+    skillOf(parsed.value, admitted, { origin, dir, path: join(dir, 'SKILL.md') }, { document, files }),
+  );
 };
 
 export const unreadableFolder = (error: unknown, path: string): Problem =>

@@ -1,11 +1,11 @@
 /**
- * What a skill's folder holds, without reading any of it: names, sizes and stamps, judged against the limits. A
- * skill is taken whole or not at all, so one file that cannot be taken refuses it.
+ * What a skill's folder holds: names, sizes and stamps, judged against the limits; content only as far as the caller
+ * reads it on the way. A skill is taken whole or not at all, so one file that cannot be taken refuses it.
  */
-import { lstatSync, readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { collision, segmentFault } from '../paths/index.ts';
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
-import { type Held, holdBelow, linkProblem, readFault, stampOf } from './disk.ts';
+import { isStill, linkProblem, readFault, type Stamp, stampOf } from './disk.ts';
 import type { SkillLimits } from './edge.ts';
 import { countedEntries } from './limits.ts';
 
@@ -15,13 +15,23 @@ const ignored = new Set(['.git', '.hg', '.svn', '.DS_Store']);
 export interface Surveyed {
   readonly path: string;
   readonly size: number;
-  readonly stamp: string;
+  readonly stamp: Stamp;
+  /** Hex; there when the visit read it. */
+  readonly sha256?: string;
 }
+export interface Visited {
+  readonly stat: Stats;
+  readonly sha256?: string;
+}
+/** Reads a file the survey has met. `subject` is what problems call it. */
+export type Visit = (place: string, path: string, subject: string) => Result<Visited>;
 export interface Survey {
+  /** The skill's own folder. */
+  readonly stamp: Stamp;
   /** In byte order of their paths. */
   readonly files: readonly Surveyed[];
   /** Folders below the skill's own. */
-  readonly folders: readonly { readonly path: string; readonly stamp: string }[];
+  readonly folders: readonly { readonly path: string; readonly stamp: Stamp }[];
   readonly size: number;
   /** The newest change of anything, ms. */
   readonly changed: number;
@@ -35,29 +45,38 @@ const inOrder = (files: Surveyed[]): Surveyed[] =>
     ? files.sort((a, b) => (a.path < b.path ? -1 : 1))
     : files.sort(byBytes);
 
-/** `root` is the held folder, `real` its place, `shown` what problems call it. */
+const look: Visit = (place) => ok({ stat: lstatSync(place) });
+
+/** `real` is the folder's place without links, `shown` what problems call it. */
 export const surveyFolder = (
-  root: Held,
   real: string,
   shown: string,
   limits: SkillLimits,
+  visit: Visit = look,
 ): Result<Survey> => {
   const files: Surveyed[] = [];
-  const folders: { path: string; stamp: string }[] = [];
+  const folders: { path: string; stamp: Stamp }[] = [];
   let counted = 0;
   let size = 0;
-  let changed = root.stat.ctimeMs;
+  let changed = 0;
   let fault: Problem | undefined;
   let largest: Surveyed | undefined;
 
-  const walk = (held: Held, prefix: string, depth: number): void => {
-    for (const entry of readdirSync(held.base, { withFileTypes: true })) {
+  const enter = (place: string, subject: string): Stamp | undefined => {
+    const stat = lstatSync(place);
+    changed = Math.max(changed, stat.ctimeMs);
+    if (stat.isDirectory()) return stampOf(stat);
+    fault ??= problem(stat.isSymbolicLink() ? 'skill/link' : 'skill/changed', { subject });
+    return undefined;
+  };
+  const walk = (folder: string, prefix: string, depth: number): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
       if (ignored.has(entry.name)) continue;
       counted += 1;
       if (counted > countedEntries) return;
       const path = `${prefix}${entry.name}`;
       const subject = `${shown}/${path}`;
-      const place = `${held.base}/${entry.name}`;
+      const place = `${folder}/${entry.name}`;
       const unsafe = segmentFault(entry.name);
       if (unsafe !== undefined) {
         fault ??= problem('skill/path-unsafe', {
@@ -71,21 +90,20 @@ export const surveyFolder = (
           fault ??= problem('skill/too-deep', { subject, evidence: `more than ${limits.depth} folders` });
           continue;
         }
-        const below = holdBelow(place, subject);
-        if (!below.ok) {
-          fault ??= below.problem;
+        const stamp = enter(place, subject);
+        if (stamp === undefined) continue;
+        folders.push({ path, stamp });
+        walk(place, `${path}/`, depth + 1);
+      } else if (entry.isFile()) {
+        // Nothing is read any more once the skill is refused; sizes and numbers are still found.
+        const within = fault === undefined && files.length < limits.files && size <= limits.totalBytes;
+        const visited = (within ? visit : look)(place, path, subject);
+        if (!visited.ok) {
+          fault ??= visited.problem;
           continue;
         }
-        try {
-          folders.push({ path, stamp: stampOf(below.value.stat) });
-          changed = Math.max(changed, below.value.stat.ctimeMs);
-          walk(below.value, `${path}/`, depth + 1);
-        } finally {
-          below.value.close();
-        }
-      } else if (entry.isFile()) {
-        const stat = lstatSync(place);
-        const file = { path, size: stat.size, stamp: stampOf(stat) };
+        const { stat, ...rest } = visited.value;
+        const file = { path, size: stat.size, stamp: stampOf(stat), ...rest };
         files.push(file);
         size += stat.size;
         changed = Math.max(changed, stat.ctimeMs);
@@ -96,15 +114,19 @@ export const surveyFolder = (
     }
   };
 
+  let stamp: Stamp | undefined;
   try {
-    walk(root, '', 0);
+    stamp = enter(real, shown);
+    if (stamp !== undefined) walk(real, '', 0);
   } catch (error) {
     return { ok: false, problem: readFault(error, shown) };
   }
-  if (fault !== undefined) return { ok: false, problem: fault };
+  if (fault !== undefined || stamp === undefined) {
+    return { ok: false, problem: fault ?? problem('skill/changed', { subject: shown }) };
+  }
   const over = overLimit(files, size, largest, counted, shown, limits);
   if (over !== undefined) return { ok: false, problem: over };
-  const twins = collision(files.map(({ path }) => path));
+  const twins = twinsIn(files, folders);
   if (twins !== undefined) {
     return refuse('skill/path-unsafe', {
       subject: `${shown}/${twins[1]}`,
@@ -112,7 +134,26 @@ export const surveyFolder = (
       evidence: `${twins[0]} and ${twins[1]}`,
     });
   }
-  return ok({ files: inOrder(files), folders, size, changed });
+  return ok({ stamp, files: inOrder(files), folders, size, changed });
+};
+
+/** The path of a survey that is no longer what it was, or undefined; `''` is the folder itself. */
+export const strayed = (real: string, survey: Survey): string | undefined => {
+  if (!isStill(real, survey.stamp)) return '';
+  const differs = ({ path, stamp }: { readonly path: string; readonly stamp: Stamp }): boolean =>
+    !isStill(`${real}/${path}`, stamp);
+  return (survey.folders.find(differs) ?? survey.files.find(differs))?.path;
+};
+
+/** ASCII differs by case alone, which is looked for first: the whole comparison costs more than the reading. */
+const twinsIn = (
+  files: readonly Surveyed[],
+  folders: readonly { readonly path: string }[],
+): readonly [string, string] | undefined => {
+  const all = [...files, ...folders];
+  const plain = all.every(({ path }) => ascii.test(path));
+  if (plain && new Set(all.map(({ path }) => path.toLowerCase())).size === all.length) return undefined;
+  return collision(files.map(({ path }) => path));
 };
 
 const overLimit = (
