@@ -25,7 +25,9 @@ export type {
   SkillSource,
 } from './edge.ts';
 export { type Renderable, renderSkill } from './expand.ts';
+export { families, type OverBudget, overBudget } from './families.ts';
 export { digestOfFiles, readSkillFolder } from './folder.ts';
 export { openSkillLibrary } from './library.ts';
 export { skillLimits } from './limits.ts';
+export { type LintReport, lintSkills } from './lint.ts';
 export { parseSkill } from './parse.ts';

@@ -102,7 +102,10 @@ export const sight = (place: DiskPlace, now: () => number): Sighting => {
   const read = bytesAt(`${dir}/SKILL.md`, subject, skillLimits.documentBytes);
   if (!read.ok) return faulty(read.problem);
   // A folder that was a link in between led to other inodes.
-  if (strayed(dir, { ...survey.value, files: [] }) !== undefined || !isStill(`${dir}/SKILL.md`, read.value.stamp)) {
+  if (
+    strayed(dir, { ...survey.value, files: [] }) !== undefined ||
+    !isStill(`${dir}/SKILL.md`, read.value.stamp)
+  ) {
     return faulty(problem('skill/changed', { subject }));
   }
   const parsed = parseSkill(read.value.bytes, { folder });

@@ -22,7 +22,10 @@ export const skill = codes({
     message: 'A link stands where a file or a folder of a skill must be; it was not followed.',
     fix: 'Put a copy in its place.',
   },
-  'skill/not-a-file': { message: 'Something in the skill is neither a file nor a folder.', fix: 'Remove it.' },
+  'skill/not-a-file': {
+    message: 'Something in the skill is neither a file nor a folder.',
+    fix: 'Remove it.',
+  },
   'skill/unreadable': {
     message: 'Something in the skill cannot be read.',
     fix: 'Look at its permissions.',
