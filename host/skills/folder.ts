@@ -6,7 +6,7 @@ import { createHash, hash } from 'node:crypto';
 import { closeSync, lstatSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
-import { linkProblem, openRegular, readFault, readThrough, type Stamp, stampOf } from './disk.ts';
+import { isSettled, linkProblem, openRegular, readFault, readThrough, type Stamp, stampOf } from './disk.ts';
 import type {
   ParsedSkill,
   ReadOptions,
@@ -151,18 +151,21 @@ const listedBytes = (real: string, shown: string, file: SkillFile, limit: number
 // A writer that is done is caught up with; one that goes on for longer is reported.
 const attempts = 3;
 
-/** A snapshot of a real folder; a passing change is tried again at once. */
+/**
+ * A snapshot of a real folder; a passing change is tried again at once. Within one tick of the kernel's clock a file
+ * can change without its times moving on, so what is that young is read twice and must be the same both times.
+ */
 export const snapshotOf = (real: string, shown: string, options: ReadOptions = {}): Result<Snapshot> => {
   const limits = { ...skillLimits, ...options.limits };
-  let found = readOnce(real, shown, limits);
-  for (
-    let attempt = 1;
-    attempt < attempts && !found.ok && found.problem.code === 'skill/changed';
-    attempt += 1
-  ) {
-    found = readOnce(real, shown, limits);
+  for (let attempt = 1; ; attempt += 1) {
+    const found = readOnce(real, shown, limits);
+    if (found.ok) {
+      if (isSettled(found.value.changed, Date.now())) return found;
+      const again = readOnce(real, shown, limits);
+      if (again.ok && again.value.folder.digest === found.value.folder.digest) return again;
+    } else if (found.problem.code !== 'skill/changed') return found;
+    if (attempt === attempts) return found.ok ? refuse('skill/changed', { subject: shown }) : found;
   }
-  return found;
 };
 
 /** The folder's real place, or why it is none. */

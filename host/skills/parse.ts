@@ -15,7 +15,7 @@ export const argumentName = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u;
 
 /** Why a name cannot be a skill's, or undefined. It becomes a path segment and the word behind a `/`. */
 export const nameFault = (name: string): string | undefined =>
-  name.startsWith('.') ? 'begins with a dot' : segmentFault(name);
+  name.includes('/') ? 'holds a slash' : name.startsWith('.') ? 'begins with a dot' : segmentFault(name);
 
 interface Named {
   readonly name: string;
