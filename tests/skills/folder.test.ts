@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
-import { digestOfFiles, readSkillFolder } from '../../host/skills/index.ts';
+import { digestOfFiles, readSkillFolder, skillLimits } from '../../host/skills/index.ts';
+import { strayed, surveyFolder, type Visit } from '../../host/skills/survey.ts';
 import { got, openDesk, refused, skillText } from './desk.ts';
 
 const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
@@ -130,42 +131,81 @@ test('S17: after a change the listed bytes are gone, and said to be', (t) => {
   assert.ok(!JSON.stringify(found).includes('CANARY'));
 });
 
-// Writes twelve files over and over, each version one digit; says when it has begun.
-const writerSource = `
-import { writeFileSync, writeSync } from 'node:fs';
-for (let round = 1; ; round += 1) {
-  for (let index = 0; index < 12; index += 1) {
-    writeFileSync(process.argv[1] + '/f' + index, String(round % 10).repeat(50_000));
-  }
-  if (round === 1) writeSync(1, 'begun');
-}`;
-
-test('S17: while another process writes, a snapshot is of one moment or an error, never a mixture', async (t) => {
+test('S13: a folder that is a link for the moment of one read is found out afterwards', (t) => {
   const desk = openDesk(t);
   desk.write('deploy/SKILL.md', skillText('deploy'));
-  for (let index = 0; index < 12; index += 1) desk.write(`deploy/f${index}`, '0'.repeat(50_000));
-  const versions = new Map(
-    Array.from({ length: 10 }, (_, digit) => [sha256(String(digit).repeat(50_000)), digit] as const),
-  );
-  const writer = spawn(process.execPath, ['--input-type=module', '-e', writerSource, desk.at('deploy')]);
-  t.after(() => writer.kill('SIGKILL'));
-  await once(writer.stdout, 'data');
-  let refusals = 0;
-  for (let round = 0; round < 150; round += 1) {
-    const found = readSkillFolder(desk.at('deploy'));
-    if (!found.ok) {
-      assert.equal(found.problem.code, 'skill/changed');
-      refusals += 1;
-      continue;
-    }
-    // The writer is at one file: those before it have its round, those behind it the one before.
-    const rounds = Array.from({ length: 12 }, (_, index) => {
-      const file = found.value.files.find(({ path }) => path === `f${index}`);
-      return versions.get(file?.sha256 ?? '') ?? 'at work';
-    });
-    const kinds = new Set(rounds.filter((digit) => digit !== 'at work'));
-    assert.ok(kinds.size <= 2, rounds.join(' '));
-    assert.ok(rounds.filter((digit) => digit === 'at work').length <= 1, rounds.join(' '));
-  }
-  assert.ok(refusals > 0);
+  desk.write('deploy/sub/data.txt', 'own');
+  desk.write('private/data.txt', 'CANARY');
+  const swapping: Visit = (place, path) => {
+    if (path !== 'sub/data.txt') return { ok: true, value: { stat: lstatSync(place) } };
+    renameSync(desk.at('deploy/sub'), desk.at('deploy/aside'));
+    symlinkSync(desk.at('private'), desk.at('deploy/sub'));
+    const stat = lstatSync(place);
+    rmSync(desk.at('deploy/sub'));
+    renameSync(desk.at('deploy/aside'), desk.at('deploy/sub'));
+    return { ok: true, value: { stat, sha256: sha256('CANARY') } };
+  };
+  const survey = got(surveyFolder(desk.at('deploy'), 'deploy', skillLimits, swapping));
+  assert.notEqual(strayed(desk.at('deploy'), survey), undefined);
+  // Even where no time of a folder has moved on, the file is another one.
+  const files = survey.files.filter(({ path }) => path === 'sub/data.txt');
+  const quiet = got(surveyFolder(desk.at('deploy'), 'deploy', skillLimits));
+  assert.equal(strayed(desk.at('deploy'), quiet), undefined);
+  assert.equal(strayed(desk.at('deploy'), { ...quiet, files }), 'sub/data.txt');
 });
+
+// Writes twelve files in order, over and over, each round one digit, with a rest between rounds; says when it has begun.
+const writerSource = `
+import { writeFileSync, writeSync } from 'node:fs';
+const rest = new Int32Array(new SharedArrayBuffer(4));
+for (let round = 1; ; round += 1) {
+  for (let index = 0; index < 12; index += 1) {
+    const name = String(index).padStart(2, '0');
+    writeFileSync(process.argv[1] + '/f' + name, String(round % 10).repeat(1_000));
+  }
+  if (round === 1) writeSync(1, 'begun');
+  Atomics.wait(rest, 0, 0, Number(process.argv[2]));
+}`;
+
+// At rest for long enough, the files are old when reading begins; without a rest they never are.
+for (const rest of [0, 60]) {
+  test(`S17: while another process writes (rest: ${rest} ms), what is listed is one moment, never a mixture`, async (t) => {
+    const desk = openDesk(t);
+    desk.write('deploy/SKILL.md', skillText('deploy'));
+    // Long to hash, so that a whole round of the writer fits between two of its files (folders list in any order).
+    for (let index = 0; index < 6; index += 1)
+      desk.write(`deploy/large-${index}`, Buffer.alloc(2 * 1_048_576));
+    const versions = new Map(
+      Array.from({ length: 10 }, (_, digit) => [sha256(String(digit).repeat(1_000)), digit] as const),
+    );
+    const writer = spawn(process.execPath, [
+      '--input-type=module',
+      '-e',
+      writerSource,
+      desk.at('deploy'),
+      String(rest),
+    ]);
+    t.after(() => writer.kill('SIGKILL'));
+    await once(writer.stdout, 'data');
+    const until = performance.now() + 1_200;
+    while (performance.now() < until) {
+      const found = readSkillFolder(desk.at('deploy'));
+      if (!found.ok) {
+        assert.equal(found.problem.code, 'skill/changed');
+        continue;
+      }
+      // The writer is at one file: those before it have its round, those behind it the one before.
+      const files = found.value.files.filter(({ path }) => path.startsWith('f'));
+      const rounds = files.map(({ sha256: digest }) => versions.get(digest));
+      const written = rounds.filter((digit) => digit !== undefined);
+      const first = written[0] ?? 0;
+      const older = written.findIndex((digit) => digit !== first);
+      const behind = older === -1 ? [] : written.slice(older);
+      assert.ok(
+        behind.every((digit) => digit === (first + 9) % 10),
+        rounds.join(' '),
+      );
+      assert.ok(rounds.length - written.length <= 1, rounds.join(' '));
+    }
+  });
+}

@@ -106,6 +106,15 @@ test("a folder that is the person's and an ancestor's is read once, also when it
   );
 });
 
+test("the person's link to what is also a project's folder: read once, as the person's", async (t) => {
+  const { desk, look } = open(t);
+  skillAt(desk, 'home/work/.jupiter/skills/deploy', 'deploy');
+  mkdirSync(desk.at('home/.jupiter'));
+  symlinkSync(desk.at('home/work/.jupiter/skills'), desk.at('home/.jupiter/skills'));
+  const found = await look();
+  assert.deepEqual([named(found), found.shadowed, found.roots.length], [{ deploy: 'person' }, [], 1]);
+});
+
 test('S9: two folders with one name are a collision; the winner and the reason are in the listing', async (t) => {
   const sources: SkillSource[] = [];
   const { desk, look } = open(t, { bundles: () => sources });
@@ -286,6 +295,15 @@ test('S17: an edit of the same length within one tick of the clock is seen, too'
     desk.write('home/.jupiter/skills/deploy/SKILL.md', skillText('deploy', body));
     assert.notEqual((await look()).skills[0]?.digest, before, file);
   }
+});
+
+test('S17: what changed a moment ago is read again, since its times may not move on with the next change', async (t) => {
+  const young = open(t, { now: () => 0 });
+  skillAt(young.desk, 'home/.jupiter/skills/deploy', 'deploy');
+  const [first] = (await young.look()).skills;
+  const [second] = (await young.look()).skills;
+  assert.notEqual(first, second);
+  assert.equal(first?.digest, second?.digest);
 });
 
 test('S17: files are hashed once and again when one of them differs in size or time', async (t) => {

@@ -159,7 +159,7 @@ test('S14: hostile frontmatter costs little and never throws', () => {
   }
   parseSkill(bytes(`---\n${'a'.repeat(30)} ${' '.repeat(30_000)}\n---\n`), { folder: 'x' });
   const took = performance.now() - began;
-  assert.ok(took < 2_000, `${took} ms`);
+  assert.ok(took < 600, `${took} ms`);
 });
 
 test('S14: 20,000 keys and 40,000 bytes are refused or ignored before yaml sees them', () => {
