@@ -14,12 +14,24 @@ const shellOwned =
   /^(BASH.*|E?UID|GROUPS|IFS|LINENO|OPT(ARG|ERR|IND)|PPID|PS[0-4]|RANDOM|SECONDS|SHELLOPTS|jupiter_.*)$/;
 const lastLine = 'jupiter-go';
 
+/** Longest text of all arguments and variables a gate takes, characters. The kernel's own limits are higher. */
+const mostText = 100_000;
+
+export interface GateProgram {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /**
- * False where the environment holds a name that a shell would not hand on as it is (`a.b`, `IFS`): such a child is
- * started directly, and is known to the watchdog a millisecond later.
+ * False where the environment holds a name that a shell would not hand on as it is (`a.b`, `IFS`), and for what is so
+ * long that the kernel may refuse it: such a child is started directly, and is known to the watchdog a millisecond
+ * later.
  */
-export const canBeGated = (env: Readonly<Record<string, string>>): boolean =>
-  Object.keys(env).every((name) => shellName.test(name) && !shellOwned.test(name));
+export const canBeGated = ({ args, env }: Omit<GateProgram, 'file'>): boolean =>
+  Object.keys(env).every((name) => shellName.test(name) && !shellOwned.test(name)) &&
+  [...args, ...Object.entries(env).flat()].reduce((sum, text) => sum + text.length, 0) <= mostText;
 
 const script = `
 jupiter_text=
@@ -40,22 +52,20 @@ export const gateArguments: readonly string[] = ['-c', script, 'jupiter-gate'];
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-export interface GateProgram {
-  readonly file: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-}
-
 /** What the gate is to become, as text for descriptor 3. Its last line makes it whole: less is never run. */
 export const gateText = ({ file, args, cwd, env }: GateProgram): string => {
   const removed = shellVariables.filter((name) => !(name in env));
+  const kept = shellVariables.flatMap((name) =>
+    env[name] === undefined ? [] : [`${name}=${quoted(env[name])}`],
+  );
+  // bash changes some of them as it leaves.
+  const corrected = [...removed.map((name) => `-u ${name}`), ...kept].join(' ');
   return [
     `cd -- ${quoted(cwd)} || exit 126`,
     `unset jupiter_line jupiter_text ${removed.filter((name) => name !== '_').join(' ')}`,
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
     `set -- ${[file, ...args].map(quoted).join(' ')}`,
-    `[ -z "$BASH_VERSION" ] || exec /usr/bin/env ${removed.map((name) => `-u ${name}`).join(' ')} "$@"`,
+    `[ -z "$BASH_VERSION" ] || exec /usr/bin/env ${corrected} "$@"`,
     'exec "$@"',
     lastLine,
     '',

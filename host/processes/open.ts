@@ -5,6 +5,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { type ChildPipes, superviseChild } from './child.ts';
@@ -54,6 +55,12 @@ interface Waiting {
   /** Whether it can still become anything. */
   readonly isWhole: () => boolean;
 }
+
+/** Whether a child and its pipes keep this process running. */
+const setReference = ({ child }: ChildPipes, how: 'ref' | 'unref'): void => {
+  child[how]();
+  for (const pipe of child.stdio) (pipe as Socket | null)?.[how]();
+};
 
 const isOver = ({ child }: ChildPipes): boolean => child.exitCode !== null || child.signalCode !== null;
 
@@ -138,7 +145,10 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     if (isWindows || closing || making !== undefined || spare !== undefined) return;
     making = setTimeout(() => {
       making = undefined;
-      if (!closing) spare = openGate('gate');
+      if (closing) return;
+      spare = openGate('gate');
+      // A gate that waits keeps nobody: a process that has nothing else to do may end, and the gate with it.
+      void spare.then((made) => made.ok && setReference(made.value.pipes, 'unref'));
     }, spareAfterMs);
     making.unref();
   };
@@ -148,13 +158,14 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     const ready = await kept;
     makeSpare();
     if (ready?.ok !== true) return openGate(alias);
+    setReference(ready.value.pipes, 'ref');
     if (ready.value.isWhole()) return ready;
     ready.value.leave();
     return openGate(alias);
   };
 
   const waitingFor = async (request: ProcessRequest, file: string): Promise<Result<Waiting>> => {
-    if (!isWindows && canBeGated(request.env)) return takeGate(request.alias);
+    if (!isWindows && canBeGated(request)) return takeGate(request.alias);
     const { alias, args, cwd, env } = request;
     const shell = process.env.ComSpec ?? 'C:\\Windows\\System32\\cmd.exe';
     const launch = isWindows ? windowsLaunch(alias, file, args, shell) : ok({ file, args, verbatim: false });
@@ -165,7 +176,8 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
   const start = async (request: ProcessRequest): Promise<Result<RunningProcess>> => {
     const { alias, args, cwd, env } = request;
     const texts = [cwd, ...args, ...Object.entries(env).flat()];
-    if (texts.some((text) => text.includes('\0'))) return spawnFailed(alias, 'an argument holds a NUL');
+    if (texts.some((text) => text.includes('\0')))
+      return spawnFailed(alias, 'null bytes in an argument or in the environment');
     const [resolved, enterable] = await Promise.all([
       resolveCommand(alias, request.command, {
         path: process.env.PATH ?? '',
@@ -188,7 +200,6 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     return ok(running);
   };
 
-  makeSpare();
   return {
     start: (request) => {
       const begun = start(request);

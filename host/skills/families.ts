@@ -1,6 +1,6 @@
 /**
  * What each agent family is known to refuse, cut or misread in a skill. Where each number comes from stands in
- * docs/decisions/0008-limits-of-agent-families.md; a number nobody could show is left out.
+ * docs/decisions/0009-limits-of-agent-families.md; a number nobody could show is left out.
  */
 import type { FamilyName } from './edge.ts';
 
