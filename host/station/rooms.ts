@@ -14,7 +14,7 @@ import { openProcesses } from '../processes/index.ts';
 import { boundWasmMemory } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
-import { type Home, installation } from './home.ts';
+import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
 import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
 import { sessionHandlers } from './sessions.ts';
@@ -35,10 +35,12 @@ export interface RoomsOptions {
   readonly drainMs: number;
   /** Called when a `down` that had answered before it was done is done. */
   readonly onLateStop: () => void;
+  /** Folder of the bundles this installation ships. */
+  readonly shipped: string;
 }
 
 export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
-  const { home, state, env, now, drainMs } = options;
+  const { home, state, env, now, drainMs, shipped } = options;
   boundWasmMemory();
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
@@ -118,7 +120,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     },
   });
   residents.start();
-  await installShipped(residents, store, (id, why) => {
+  await installShipped(shipped, residents, store, (id, why) => {
     events.add('bundle-refused', id, why);
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
@@ -180,11 +182,11 @@ const secretNames = (current: () => Policy) => {
  * installed. One the operator uninstalled does not come back.
  */
 const installShipped = async (
+  folder: string,
   residents: Residents,
   store: ReturnType<typeof openComponentStore>,
   refused: (id: string, why: Problem) => void,
 ): Promise<void> => {
-  const folder = join(installation(), 'dist', 'bundles');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).sort(contractsFirst)) {
     const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
