@@ -4,7 +4,6 @@
  */
 export { startActivation } from './activation.ts';
 export { admitComponent, verifyAdmitted } from './admit.ts';
-export { boundWasmMemory } from './backstop.ts';
 export type {
   Activation,
   ActivationOptions,
@@ -14,6 +13,7 @@ export type {
   StartActivation,
 } from './edge.ts';
 export { type ComponentLimits, defaultLimits, transpileLimits } from './limits.ts';
+export { prepareProcess } from './process.ts';
 export type {
   BatchResult,
   Effect,

@@ -11,7 +11,7 @@ import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
 import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
-import { boundWasmMemory } from '../sandbox/index.ts';
+import { prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
 import type { Home } from './home.ts';
@@ -41,7 +41,7 @@ export interface RoomsOptions {
 
 export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const { home, state, env, now, drainMs, shipped } = options;
-  boundWasmMemory();
+  prepareProcess();
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);

@@ -167,7 +167,7 @@ const batched = async () => {
   return { ours: median(ours), bare: median(bare), bytes: payload.length };
 };
 
-/** Memory after a tenth and after all of 100,000 messages, MB. */
+/** Memory after a fifth and after all of 100,000 messages, MB. */
 const steady = async () => {
   const { ask, end } = await openBench();
   const send = async (count: number) => {
@@ -181,9 +181,9 @@ const steady = async () => {
     }
     return residentMb();
   };
-  await send(10_000);
+  await send(20_000);
   const early = await memory();
-  await send(90_000);
+  await send(80_000);
   const late = await memory();
   const calls = await ask('bench.calls', { count: 10_000 });
   if (!calls.ok) throw new Error(JSON.stringify(calls.problem));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { limitTable } from '../../host/policy/index.ts';
-import { backstopPages } from '../../host/sandbox/backstop.ts';
+import { backstopPages } from '../../host/sandbox/process.ts';
 
 const root = pathToFileURL(join(import.meta.dirname, '..', '..')).href;
 
