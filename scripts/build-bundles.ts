@@ -17,10 +17,11 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { buildComponent, witRelease } from '../components/guest/build.ts';
+import { buildComponent } from '../components/guest/build.ts';
 import { shapeOf } from '../contracts/shapes.ts';
 import { firstPartyTopics } from '../contracts/topics/index.ts';
 import type { Manifest } from '../host/bundles/index.ts';
+import { buildWorker } from './build-worker.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const guests = ['adapter', 'echo', 'sessions'] as const;
@@ -85,7 +86,6 @@ const buildInto = async (name: BundleName, folder: string): Promise<void> => {
       entry: join(source, 'component.ts'),
       out: join(folder, entry),
       permissions,
-      wit: join(root, 'wit', witRelease),
     });
   }
   const skills = join(source, 'skills');
@@ -138,6 +138,7 @@ export const buildBundles = async (
 };
 
 if (import.meta.main) {
+  await buildWorker();
   const built = await buildBundles();
   console.log(built.length === 0 ? 'bundles are up to date' : `built ${built.join(', ')}`);
 }

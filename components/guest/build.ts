@@ -32,11 +32,16 @@ export interface BuildOptions {
   readonly entry: string;
   /** Where the component goes; its folder is made. */
   readonly out: string;
-  /** As in the manifest. */
-  readonly permissions: readonly string[];
-  /** Folder of the WIT release. */
-  readonly wit: string;
+  /** As in the manifest; all of them where not given. */
+  readonly permissions?: readonly string[];
+  /** Folder of the WIT release; the one beside this SDK where not given. */
+  readonly wit?: string;
 }
+
+const everyPermission: readonly string[] = Object.values(interfaces).flatMap(
+  ({ permission }) => permission ?? [],
+);
+const ownWit = resolve(import.meta.dirname, '../../wit', witRelease);
 
 /** The WIT text with a world that imports only what these permissions allow. */
 export const narrowedWorld = (wit: string, permissions: readonly string[]): string => {
@@ -117,11 +122,12 @@ export const bundleGuest = async (entry: string, permissions: readonly string[])
 
 /** Builds one component. Throws where the source does not build: this is a tool for authors. */
 export const buildComponent = async (options: BuildOptions): Promise<Uint8Array> => {
-  const jsSource = await bundleGuest(options.entry, options.permissions);
-  const wit = await readFile(join(options.wit, 'station.wit'), 'utf8');
+  const { permissions = everyPermission } = options;
+  const jsSource = await bundleGuest(options.entry, permissions);
+  const wit = await readFile(join(options.wit ?? ownWit, 'station.wit'), 'utf8');
   const folder = await mkdtemp(join(tmpdir(), 'jupiter-wit-'));
   try {
-    await writeFile(join(folder, 'station.wit'), narrowedWorld(wit, options.permissions));
+    await writeFile(join(folder, 'station.wit'), narrowedWorld(wit, permissions));
     const { component } = await componentize({
       witPath: folder,
       jsSource,

@@ -107,13 +107,30 @@ export interface Station<T> {
   readonly lastOfTopic: () => boolean;
 }
 
+// What has another type than the WIT says, or half a surrogate pair, would trap the instance: it is caught before.
+const words = (value: unknown): string => {
+  if (typeof value !== 'string') throw new TypeError(`the platform takes a string here, not ${typeof value}`);
+  return value.toWellFormed();
+};
+const json = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  if (typeof text !== 'string') throw new TypeError(`${typeof value} has no JSON`);
+  return text;
+};
+const u32 = (value: unknown): number => {
+  if (typeof value !== 'number' || !(value >= 0 && value <= 0xffff_ffff))
+    throw new TypeError('the platform takes a number from 0 to 4294967295 here');
+  return Math.trunc(value);
+};
+const optional = (value: unknown): string | undefined => (value === undefined ? undefined : words(value));
+
 const level = (name: 'debug' | 'info' | 'warn' | 'error') => (text: string) =>
   wireLog.write(name, bounded(text, logUnits));
 
 const randomId = (length = 20): string => {
   let id = '';
   while (id.length < length) {
-    for (const byte of wireRandom.bytes(length * 2)) {
+    for (const byte of wireRandom.bytes(u32(length * 2))) {
       // 252 is the greatest multiple of 36 in a byte: above it some letters would come more often.
       if (byte < 252 && id.length < length) id += alphabet[byte % 36];
     }
@@ -122,7 +139,7 @@ const randomId = (length = 20): string => {
 };
 
 const provision = (agent: string): Provision => {
-  const found = wireContext.servers(agent);
+  const found = wireContext.servers(words(agent));
   return {
     policyRevision: found.policyRevision,
     ...(typeof found.program === 'string' ? { program: found.program } : {}),
@@ -142,40 +159,40 @@ const provision = (agent: string): Provision => {
 };
 
 const placements = (cwd: string, sink: string): Placement[] =>
-  wireContext.placeSkills(cwd, sink).map(({ reason, ...placement }) => ({
+  wireContext.placeSkills(words(cwd), words(sink)).map(({ reason, ...placement }) => ({
     ...placement,
     ...(typeof reason === 'string' ? { reason } : {}),
   }));
 
 const scanText: Store['scanText'] = (prefix, page = {}) =>
-  wireStore.scan(prefix, page.after, page.limit ?? 1_000);
+  wireStore.scan(words(prefix), optional(page.after), u32(page.limit ?? 1_000));
 
 /** The station as the handlers of one component see it. */
 export const stationFor = <T>(lastOfTopic: () => boolean): Station<T> => ({
   lastOfTopic,
   log: { debug: level('debug'), info: level('info'), warn: level('warn'), error: level('error') },
-  clock: { now: () => wireClock.now(), wake: (token, afterMs) => wireClock.wake(token, afterMs) },
-  random: { bytes: (count) => wireRandom.bytes(count), id: randomId },
+  clock: { now: () => wireClock.now(), wake: (token, afterMs) => wireClock.wake(words(token), u32(afterMs)) },
+  random: { bytes: (count) => wireRandom.bytes(u32(count)), id: randomId },
   store: {
     get: <V>(key: string) => {
-      const text = wireStore.get(key);
+      const text = wireStore.get(words(key));
       return text === null || text === undefined ? undefined : (JSON.parse(text) as V);
     },
-    put: (key, value) => wireStore.put(key, JSON.stringify(value)),
-    remove: (key) => wireStore.remove(key),
+    put: (key, value) => wireStore.put(words(key), json(value)),
+    remove: (key) => wireStore.remove(words(key)),
     scan: <V>(prefix: string, page = {}) =>
       scanText(prefix, page).map(({ key, value }) => ({ key, value: JSON.parse(value) as V })),
     scanText,
   },
   bus: {
-    event: (topic, payload) => wireBus.publish(topic, JSON.stringify(payload), undefined, undefined),
+    event: (topic, payload) => wireBus.publish(words(topic), json(payload), undefined, undefined),
     command: (topic, payload, options = {}) =>
-      wireBus.publish(topic, JSON.stringify(payload), options.to, options.token),
+      wireBus.publish(words(topic), json(payload), optional(options.to), optional(options.token)),
   },
   process: {
-    spawn: (program, cwd) => attempt(() => wireProcess.spawn(program, cwd)),
-    write: (process, text) => wireProcess.write(process, text.toWellFormed()),
-    kill: (process) => wireProcess.kill(process),
+    spawn: (program, cwd) => attempt(() => wireProcess.spawn(words(program), words(cwd))),
+    write: (process, text) => wireProcess.write(words(process), words(text)),
+    kill: (process) => wireProcess.kill(words(process)),
   },
   context: {
     servers: (agent) => attempt(() => provision(agent)),

@@ -13,13 +13,13 @@ import {
 } from '../guest/index.ts';
 import {
   announce,
-  append,
   enter,
   type Host,
   newId,
   note,
   type Session,
   type SessionRecord,
+  save,
 } from './records.ts';
 
 type CreateRequest = FirstParty['bearpunch.sessions.create']['request'];
@@ -133,7 +133,7 @@ export const create = (
     record.state = 'ended';
     record.reason = problemText(found.problem);
     note(station, id, at, `servers: policy could not be asked: ${record.reason}`);
-    enter(station, session);
+    save(station, session);
     announce(station, session);
     return { id, state: record.state };
   }
@@ -144,7 +144,7 @@ export const create = (
   for (const skill of record.provisioning.skills) note(station, id, at, skillLine(skill));
   if (placed?.why !== undefined) note(station, id, at, `skills: none placed: ${placed.why}`);
   else if (record.provisioning.skills.length === 0)
-    append(station, id, { at, role: 'station', text: 'skills: no installed bundle has any' });
+    note(station, id, at, 'skills: no installed bundle has any');
 
   station.bus.command(
     'bearpunch.agents.open.v2',

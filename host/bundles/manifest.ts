@@ -4,8 +4,8 @@
  * bounded. Lists an author leaves out are empty; `content` is written by `packBundle`.
  */
 import { z } from 'zod';
-import { permissions } from '../capabilities/index.ts';
 import { segmentFault } from '../paths/index.ts';
+import { permissions } from '../policy/index.ts';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import { bundleBounds, overLimit } from './bounds.ts';
 import type { Manifest } from './edge.ts';

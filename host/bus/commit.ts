@@ -2,7 +2,7 @@
  * What a batch asked for is checked against policy as it is now, written in one transaction, and only then done.
  * One message is one unit: all of its effects happen or none.
  */
-import type { Policy } from '../policy/index.ts';
+import { type Policy, permissionFor } from '../policy/index.ts';
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import type { Effect, Handled } from '../sandbox/index.ts';
 import type { ComponentStore, State } from '../state/index.ts';
@@ -33,11 +33,11 @@ export interface Committed {
 const needs: Readonly<Record<Effect['kind'], string | undefined>> = {
   log: undefined,
   wake: undefined,
-  put: 'store:own',
-  remove: 'store:own',
-  publish: 'bus:publish',
-  write: 'process:spawn',
-  kill: 'process:spawn',
+  put: permissionFor.store,
+  remove: permissionFor.store,
+  publish: permissionFor.bus,
+  write: permissionFor.process,
+  kill: permissionFor.process,
 };
 
 export const commitBatch = (

@@ -7,8 +7,6 @@ import { type Problem, problem } from '../problems/index.ts';
 import type { Processes, RunningProcess } from '../processes/index.ts';
 import type { SyncAnswer } from '../sandbox/index.ts';
 
-export const permission = 'process:spawn';
-
 /** Live processes of one component. */
 const mostProcesses = 500;
 /** Longest text of the error stream kept in the log for one line, UTF-16 units. */
@@ -131,17 +129,6 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
 
   return {
     spawn: async (component, message, program, cwd) => {
-      if (
-        ports
-          .policy()
-          .grants.get(component.split(':')[0] ?? '')
-          ?.has(permission) !== true
-      ) {
-        return {
-          ok: false,
-          problem: problem('bus/not-granted', { subject: component, evidence: permission }),
-        };
-      }
       if (ownedBy(component).length >= mostProcesses) {
         return {
           ok: false,

@@ -2,8 +2,6 @@
 import type { Result } from '../problems/index.ts';
 import type { SyncAnswer, SyncCall } from '../sandbox/index.ts';
 
-export const permission = 'session-context:provision';
-
 /** Values are the JSON form of the WIT records (see the context room's edge). */
 export interface SessionContext {
   readonly servers: (agent: string) => unknown;

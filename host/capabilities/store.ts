@@ -3,8 +3,6 @@
 import type { SyncAnswer, SyncCall } from '../sandbox/index.ts';
 import type { ComponentStore } from '../state/index.ts';
 
-export const permission = 'store:own';
-
 type StoreCall = Extract<SyncCall, { call: `store.${string}` }>;
 
 export const answerStore = (store: ComponentStore, component: string, call: StoreCall): SyncAnswer => ({

@@ -1,12 +1,10 @@
 /**
- * What `jupiter up` runs in the background: `detached.ts HOME [CACHE]`. Tells its parent once whether the station is
+ * What `jupiter up` runs in the background: `detached.ts HOME`. Tells its parent once whether the station is
  * ready, then lets go of it, and stays until the station is stopped.
  */
-import module from 'node:module';
 import type { Word } from './start.ts';
 
-const [home = '', compileCache] = process.argv.slice(2);
-if (compileCache !== undefined) module.enableCompileCache(compileCache);
+const [home = ''] = process.argv.slice(2);
 
 const send = process.send?.bind(process);
 const tell = (word: Word): Promise<void> =>
@@ -19,7 +17,6 @@ const letGo = (): void => {
   if (process.connected) process.disconnect?.();
 };
 
-// After the cache is on: what is imported before it is compiled every time.
 const { openStation } = await import('../station/index.ts');
 const { problem } = await import('../problems/index.ts');
 const { interrupted } = await import('./start.ts');

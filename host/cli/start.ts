@@ -51,15 +51,13 @@ export const startDetached = async ({
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const output = join(logs, 'station.out');
   const log = openSync(output, 'w', 0o600);
-  const child = spawn(
-    process.execPath,
-    [entry, home, ...(compileCache === undefined ? [] : [compileCache])],
-    {
-      cwd: home,
-      detached: true,
-      stdio: ['ignore', log, log, 'ipc'],
-    },
-  );
+  const child = spawn(process.execPath, [entry, home], {
+    cwd: home,
+    // In the environment it holds for the first module too: without it Node strips types from that one every time.
+    ...(compileCache === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: compileCache } }),
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
   closeSync(log);
   const word = await new Promise<Word | string>((resolve) => {
     const late = setTimeout(() => settle(`it was not ready after ${readyMs / 1000} s`), readyMs);

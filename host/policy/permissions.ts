@@ -1,10 +1,19 @@
 /**
- * What an operator may grant. The interfaces behind these names live above this room (host/capabilities); a test
- * holds both lists together.
+ * The permissions an operator may grant, and the platform interface each opens. An interface that is not in this
+ * table cannot be imported; one with `undefined` needs no permission. What each does is in host/capabilities.
  */
-export const grantable = [
-  'bus:publish',
-  'process:spawn',
-  'session-context:provision',
-  'store:own',
-] as const satisfies readonly string[];
+export const permissionFor = {
+  log: undefined,
+  clock: undefined,
+  random: undefined,
+  store: 'store:own',
+  bus: 'bus:publish',
+  process: 'process:spawn',
+  'session-context': 'session-context:provision',
+} as const satisfies Record<string, string | undefined>;
+
+export type Permission = NonNullable<(typeof permissionFor)[keyof typeof permissionFor]>;
+
+export const permissions: readonly Permission[] = Object.values(permissionFor)
+  .filter((name) => name !== undefined)
+  .sort();

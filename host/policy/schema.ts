@@ -4,7 +4,7 @@
  * named, never quoted. The `error` of a rule says what was expected, as the problem repeats it.
  */
 import { z } from 'zod';
-import { grantable } from './permissions.ts';
+import { permissions } from './permissions.ts';
 
 /** Names an operator gives: agents, programs and origins. */
 const aliasPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
@@ -142,7 +142,7 @@ const signature = z
 export const policyShape = z
   .strictObject({
     $schema: text(4_096).optional().describe('The JSON Schema an editor checks this file with.'),
-    grants: table(bundleId, list(z.enum(grantable))).describe(
+    grants: table(bundleId, list(z.enum(permissions))).describe(
       'Permissions of each bundle. A bundle that is not named has none.',
     ),
     agents: table(agentId, agent).describe('Agents a session can be created for.'),

@@ -1,7 +1,9 @@
+import { agent } from './codes/agent.ts';
 import { bundle } from './codes/bundle.ts';
 import { bus } from './codes/bus.ts';
 import { cli } from './codes/cli.ts';
 import type { KnownProblem } from './codes/codes.ts';
+import { component } from './codes/component.ts';
 import { context } from './codes/context.ts';
 import { contract } from './codes/contract.ts';
 import { paths } from './codes/paths.ts';
@@ -17,9 +19,11 @@ import { station } from './codes/station.ts';
  * Codes are add-only from the first release on: a code keeps its meaning for ever.
  */
 export const registry = {
+  ...agent,
   ...bundle,
   ...bus,
   ...cli,
+  ...component,
   ...context,
   ...contract,
   ...paths,

@@ -17,6 +17,7 @@ import { answerText } from './answers.ts';
 import type { Activation, ActivationOptions, AdmittedComponent, StartActivation } from './edge.ts';
 import { loadComponent } from './load.ts';
 import { readWorkerPost } from './posts.ts';
+import { workerProgram } from './program.ts';
 import {
   type BatchPost,
   type BatchResult,
@@ -27,9 +28,6 @@ import {
   signal,
   type WorkerStart,
 } from './protocol.ts';
-
-const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-const workerFile = new URL(`./worker/main.${extension}`, import.meta.url);
 
 /** JavaScript heap and stack of one worker, MiB; the guest's own memory is bounded in its modules. */
 const workerHeap = {
@@ -53,6 +51,7 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
   const { promise: started, resolve: settleStart } = Promise.withResolvers<Result<undefined>>();
   const inFlight: InFlight[] = [];
   let state: 'starting' | 'running' | 'ended' = 'starting';
+  let stopped = false;
   let last = 0;
 
   /** The message the worker was at in its current batch, as it noted it in the shared cells. */
@@ -60,7 +59,12 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
     const place = Atomics.load(cells, signal.batch) === batch ? Atomics.load(cells, signal.message) : 0;
     return messages[place - 1]?.id;
   };
-  const end = (reason: Problem, trapped?: string): void => {
+  // A callback may stop the activation; after that nothing is called back, not even what was on its way.
+  const tell = (batch: number, result: BatchResult): void => {
+    if (!stopped) options.onResult(batch, result);
+  };
+  /** Ends the activation; `trapped` is the message of the oldest batch that is to blame, where that is known. */
+  const fail = (reason: Problem, trapped: string | undefined): void => {
     if (state === 'ended') return;
     const before = state;
     state = 'ended';
@@ -71,16 +75,13 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
     if (before === 'starting') return;
     const [head, ...waiting] = inFlight.splice(0);
     if (head !== undefined) {
-      const id = trapped ?? currentMessage(head);
-      options.onResult(head.batch, {
-        ok: false,
-        problem: reason,
-        ...(id === undefined ? {} : { trapped: id }),
-      });
+      tell(head.batch, { ok: false, problem: reason, ...(trapped === undefined ? {} : { trapped }) });
     }
-    for (const { batch } of waiting) options.onResult(batch, { ok: false, problem: reason });
-    options.onGone(reason);
+    for (const { batch } of waiting) tell(batch, { ok: false, problem: reason });
+    if (!stopped) options.onGone(reason);
   };
+  /** The same where the worker cannot say itself whom to blame. */
+  const end = (reason: Problem): void => fail(reason, inFlight[0] && currentMessage(inFlight[0]));
   const onDeadline = (): void => {
     if (state === 'starting') {
       end(problem('sandbox/start-deadline', { evidence: `more than ${options.limits.startDeadlineMs} ms` }));
@@ -119,10 +120,10 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
       clearTimeout(timer);
       return settleStart(ok(undefined));
     }
-    if (!post.result.ok) return end(problemOf(post.result.fault), post.result.trapped);
+    if (!post.result.ok) return fail(problemOf(post.result.fault), post.result.trapped);
     inFlight.shift();
     restartTimer();
-    options.onResult(post.batch, post.result);
+    tell(post.batch, post.result);
   });
   worker.on('error', (error: Error & { code?: string }) =>
     end(
@@ -141,7 +142,7 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
     const batch = last;
     if (state === 'ended') {
       const result: BatchResult = { ok: false, problem: problem('sandbox/gone') };
-      if (!stopped) queueMicrotask(() => options.onResult(batch, result));
+      queueMicrotask(() => tell(batch, result));
       return batch;
     }
     inFlight.push({ batch, messages });
@@ -149,7 +150,6 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
     if (inFlight.length === 1) restartTimer();
     return batch;
   };
-  let stopped = false;
   const stop = async (): Promise<void> => {
     stopped = true;
     state = 'ended';
@@ -183,7 +183,7 @@ export const startActivation: StartActivation = async (
   };
   let worker: Worker;
   try {
-    worker = new Worker(workerFile, {
+    worker = new Worker(workerProgram().file, {
       name: options.name,
       workerData: start,
       transferList: [port2],

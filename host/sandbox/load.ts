@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { readEntry } from './cache.ts';
 import type { AdmittedComponent } from './edge.ts';
+import { workerProgram } from './program.ts';
 import { shimFolder } from './transpile/tools.ts';
 
 export interface LoadedComponent {
@@ -46,9 +47,6 @@ const compile = (
   return modules;
 };
 
-const own = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-
 /** Everything a start needs (`sandbox/cache-changed` where a file is not what was written). */
 export const loadComponent = async (component: AdmittedComponent): Promise<Result<LoadedComponent>> => {
   const entry = await readEntry(component.folder);
@@ -65,11 +63,7 @@ export const loadComponent = async (component: AdmittedComponent): Promise<Resul
       modules,
       wasi: surface.wasi,
       shim,
-      readable: [
-        `${own('./worker/')}*`,
-        own(`./protocol.${extension}`),
-        ...(shim === '' ? [] : [`${fileURLToPath(shim)}*`]),
-      ],
+      readable: [...workerProgram().readable, ...(shim === '' ? [] : [`${fileURLToPath(shim)}*`])],
     });
   } catch (error) {
     return refuse('sandbox/start-failed', { evidence: String(error) });

@@ -65,7 +65,9 @@ const isResult = (value: Fields, expected: Expected | undefined, limits: Compone
   const { result } = value;
   if (expected === undefined || value.batch !== expected.batch || !isFields(result)) return false;
   if (result.ok === false) {
-    return isFault(result.fault) && (result.trapped === undefined || isText(result.trapped));
+    const { trapped } = result;
+    const known = trapped === undefined || expected.messages.some(({ id }) => id === trapped);
+    return isFault(result.fault) && known;
   }
   const { handled } = result;
   return (

@@ -61,7 +61,11 @@ export type SyncCall =
   | { readonly call: 'session-context.servers'; readonly agent: string }
   | { readonly call: 'session-context.place-skills'; readonly cwd: string; readonly sink: string };
 
-/** The answer, as the JSON value the WIT type has in JavaScript (`null` for an absent option). */
+/**
+ * The answer as a JSON value, `null` for an absent option: `store.get` text or null, `store.scan` a list of
+ * `StoreEntry`, `process.spawn` the process ID, `session-context.*` the shapes of `host/context/edge.ts`. The worker
+ * makes the values of the WIT types of them (`worker/shapes.ts`).
+ */
 export type SyncAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Problem };

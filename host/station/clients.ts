@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import { type ProblemCode, problem, type Result } from '../problems/index.ts';
 import { frameLines } from '../processes/index.ts';
 import { controlLineBytes, type Method } from './control.ts';
-import { envelope, isMethod } from './schemas.ts';
 
 export type Serve = (
   method: Method,
@@ -50,6 +49,8 @@ export const serveClient = (socket: Socket, serve: Serve, onDone: (method: Metho
     write({ id, problem: problem(code, evidence === undefined ? {} : { evidence }) });
 
   const onLine = async (line: string): Promise<void> => {
+    // Loaded with the first request: the station is ready without it.
+    const { envelope, isMethod } = await import('./schemas.ts');
     const request = envelope.safeParse(jsonOf(line));
     if (!request.success) return complain(null, 'station/bad-request', 'a line that is no request');
     const { id, method, params } = request.data;

@@ -13,14 +13,16 @@ import {
   admitComponent,
   type ComponentLimits,
   startActivation,
-  verifyAdmitted,
 } from '../sandbox/index.ts';
 import type { EventLog } from '../state/index.ts';
 import type { BundleStatus, ComponentStatus } from './control.ts';
 
 export interface Residents {
-  /** Takes every active, intact bundle into service; a component that cannot start does not stop the others. */
-  readonly start: () => Promise<void>;
+  /**
+   * Verifies every active bundle and takes the intact ones into service; a component that cannot start does not stop
+   * the others. Goes on in the background: `reconcile`, and with it every request, waits for it.
+   */
+  readonly start: () => void;
   readonly install: (source: string) => Promise<Result<BundleStatus>>;
   readonly uninstall: (id: string) => Promise<Result<{ id: string; revision: string }>>;
   readonly retry: (component: string) => Promise<Result<BundleStatus>>;
@@ -28,8 +30,10 @@ export interface Residents {
   readonly list: () => readonly BundleStatus[];
   /** Bundles in service: whose bytes were found intact. */
   readonly intact: () => readonly InstalledBundle[];
-  /** Looks whether policy grants by now what components wait for. */
+  /** Waits for the start, then looks whether policy grants by now what components wait for. */
   readonly reconcile: () => Promise<void>;
+  /** Resolves when no change is under way. */
+  readonly settled: () => Promise<void>;
 }
 
 export interface ResidentsOptions {
@@ -54,6 +58,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
   const told = new Set<string>();
   let seenRevision = '';
   let turn: Promise<unknown> = Promise.resolve();
+  let started: Promise<void> = Promise.resolve();
 
   /** One change at a time. */
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
@@ -94,11 +99,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     publishes: new Set(entry.publishes),
     // Without the bus it cannot say which message an effect belongs to.
     limits: admitted.imports.includes('bus') ? options.limits : { ...options.limits, batch: 1 },
-    start: async (callbacks) => {
-      const checked = await verifyAdmitted(admitted);
-      if (!checked.ok) return checked;
-      return startActivation(admitted, { limits: options.limits, name: nameOf(bundle, entry), ...callbacks });
-    },
+    start: (callbacks) =>
+      startActivation(admitted, { limits: options.limits, name: nameOf(bundle, entry), ...callbacks }),
   });
 
   /** A component ready to serve, `undefined` while policy withholds what it asks for. */
@@ -226,17 +228,21 @@ export const openResidents = (options: ResidentsOptions): Residents => {
 
   return {
     intact,
-    start: async () => {
-      for (const { id, problem: why } of await bundles.verify()) {
-        if (why === undefined) continue;
-        broken.set(id, why);
-        events.add('bundle-broken', id, why);
-      }
+    start: () => {
       seenRevision = policy.current().revision;
-      const whole = intact();
-      for (const bundle of whole) bus.topics.declare(bundle.manifest.id, bundle.manifest.topics);
-      await Promise.all(
-        whole.flatMap((bundle) => bundle.manifest.components.map((entry) => bringUp(bundle, entry))),
+      started = alone(async () => {
+        for (const { id, problem: why } of await bundles.verify()) {
+          if (why === undefined) continue;
+          broken.set(id, why);
+          events.add('bundle-broken', id, why);
+        }
+        const whole = intact();
+        for (const bundle of whole) bus.topics.declare(bundle.manifest.id, bundle.manifest.topics);
+        await Promise.all(
+          whole.flatMap((bundle) => bundle.manifest.components.map((entry) => bringUp(bundle, entry))),
+        );
+      }).catch((cause: unknown) =>
+        events.add('start-failed', 'bundles', problem('station/internal', { evidence: String(cause) })),
       );
     },
     install: (source) => alone(() => install(source)),
@@ -271,7 +277,11 @@ export const openResidents = (options: ResidentsOptions): Residents => {
       return ok(await bundles.verify(id));
     },
     list: () => bundles.active().map(statusOf),
+    settled: async () => {
+      await turn;
+    },
     reconcile: async () => {
+      await started;
       const { revision } = policy.current();
       if (revision === seenRevision) return;
       seenRevision = revision;

@@ -1,28 +1,17 @@
 /**
- * The composition root: opens the home, wires the rooms, serves the control socket, stops in the reverse order.
+ * Opens a station on a home: claims the socket, opens the database, and is ready. The rooms are wired behind that, and
+ * requests wait for them (docs/decisions/0008). This file and what it imports stay light.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { openBundleStore, readBundle, skillsOf } from '../bundles/index.ts';
-import { openBus } from '../bus/index.ts';
-import { answerContext, answerStore, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { placeSkills, provisionFor } from '../context/index.ts';
-import { canonicalShape } from '../contracts/index.ts';
-import { openPolicySource, type Policy } from '../policy/index.ts';
-import { ok, type Problem, ProblemError, type Result } from '../problems/index.ts';
-import { openProcesses } from '../processes/index.ts';
-import { defaultLimits } from '../sandbox/index.ts';
-import { openComponentStore, openEventLog, openRedactor, openState } from '../state/index.ts';
-import { controlHandlers, type Handlers } from './handlers.ts';
-import { type Home, installation, openHome } from './home.ts';
-import { openStationLog } from './log.ts';
-import { openResidents, type Residents } from './residents.ts';
-import { sessionHandlers } from './sessions.ts';
+import { setImmediate as afterwards } from 'node:timers/promises';
+import { ok, type Result } from '../problems/index.ts';
+import { openState } from '../state/index.ts';
+import type { Handlers } from './handlers.ts';
+import { type Home, openHome } from './home.ts';
 import { serveControl } from './socket.ts';
 
 export interface RunningStation {
   readonly home: Home;
-  /** Resolves when the station has stopped, by `down` or by `stop`. */
+  /** Resolves when the station has stopped, by `down` or by `stop`; rejects where its rooms could not be wired. */
   readonly stopped: Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -33,205 +22,38 @@ export interface StationOptions {
   readonly now?: () => number;
 }
 
-/**
- * Opens a station on a home. The socket is claimed first: it tells a second station that there is one, and clients
- * that come early wait. What was opened before a failure is closed again.
- */
+/** What was opened before a failure is closed again. */
 export const openStation = async (options: StationOptions): Promise<Result<RunningStation>> => {
-  const opened = openHome(options.home);
-  if (!opened.ok) return opened;
-  const ready = Promise.withResolvers<Handlers>();
-  const control = await serveControl(opened.value.dir, ready.promise);
+  const { env = process.env, now = Date.now } = options;
+  const home = openHome(options.home);
+  if (!home.ok) return home;
+  const handlers = Promise.withResolvers<Handlers>();
+  const control = await serveControl(home.value.dir, handlers.promise);
   if (!control.ok) return control;
-  const rooms = await openRooms(opened.value, options);
-  if (!rooms.ok) {
-    ready.reject(new ProblemError(rooms.problem));
+  const state = openState(home.value.database);
+  if (!state.ok) {
+    handlers.reject(new Error(state.problem.message));
     await control.value.close();
-    return rooms;
+    return state;
   }
-  ready.resolve(rooms.value.handlers);
+  // After whoever waits was told: loading the rooms keeps the thread busy.
+  const rooms = afterwards().then(async () => {
+    const { openRooms } = await import('./rooms.ts');
+    return openRooms({ home: home.value, state: state.value, env, now });
+  });
+  rooms.then(
+    (opened) => handlers.resolve(opened.handlers),
+    async (cause: unknown) => {
+      handlers.reject(cause);
+      await control.value.close();
+    },
+  );
   return ok({
-    home: opened.value,
-    stopped: control.value.closed,
+    home: home.value,
+    stopped: control.value.closed.then(async () => void (await rooms)),
     stop: async () => {
-      await rooms.value.quiesce();
+      await (await rooms).quiesce();
       await control.value.close();
     },
   });
 };
-
-interface Rooms {
-  readonly handlers: Handlers;
-  /** Stops everything but the socket. */
-  readonly quiesce: () => Promise<void>;
-}
-
-const openRooms = async (home: Home, options: StationOptions): Promise<Result<Rooms>> => {
-  const { env = process.env, now = Date.now } = options;
-  const state = openState(home.database);
-  if (!state.ok) return state;
-  const policy = openPolicySource(home.policy);
-  const redact = openRedactor(secretNames(policy.current), env).text;
-  const log = openStationLog(home.logs, redact);
-  const events = openEventLog(state.value.db, now, redact);
-  const processes = await openProcesses({ run: home.run });
-  const bundles = openBundleStore({
-    packages: home.packages,
-    db: state.value.db,
-    now,
-    shapeOf: (topic) => {
-      const canonical = canonicalShape(topic);
-      // A staged manifest's shapes were checked when it was read: one without a canonical form is a bug here.
-      if (!canonical.ok) throw new ProblemError(canonical.problem);
-      return canonical.value;
-    },
-    report: (found) => events.add('repaired', found.subject ?? '', found),
-  });
-  for (const found of await bundles.repair()) events.add('repaired', found.subject ?? '', found);
-
-  const store = openComponentStore(state.value.db);
-  const startedAt = now();
-  let processCount = 0;
-  const capability = openProcessCapability({
-    processes,
-    policy: policy.current,
-    env,
-    redact,
-    tell: (...told) => bus.tell(...told),
-    hasRoom: (component) => bus.hasRoom(component),
-    log: log.component,
-    newId: () => {
-      processCount += 1;
-      return `p-${startedAt.toString(36)}-${processCount}`;
-    },
-  });
-  const wakes = openWakes(
-    (component, token) => bus.tell(component, 'station.woke', { token }),
-    (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
-  );
-  const context = {
-    servers: (agent: string) => provisionFor(policy.current(), agent),
-    placeSkills: (cwd: string, sink: string) =>
-      placeSkills({ cwd, sink, skills: residents.intact().flatMap((bundle) => skillsOf(bundle)) }),
-  };
-  const bus = openBus({
-    state: state.value,
-    events,
-    policy,
-    now,
-    redact,
-    ports: {
-      log: log.component,
-      wake: wakes.wake,
-      write: capability.write,
-      kill: capability.kill,
-      owns: capability.owns,
-      settleSpawns: capability.settleSpawns,
-      call: (component, call, message) => {
-        if (call.call === 'store.get' || call.call === 'store.scan')
-          return answerStore(store, component, call);
-        if (call.call === 'process.spawn')
-          return capability.spawn(component, message, call.program, call.cwd);
-        return answerContext(context, call);
-      },
-    },
-  });
-  bus.onEased(capability.eased);
-  const residents = openResidents({
-    bundles,
-    bus,
-    policy,
-    events,
-    cache: home.cache,
-    limits: defaultLimits,
-    endAllOf: async (component) => {
-      wakes.forget(component);
-      await capability.endAllOf(component);
-    },
-  });
-  await residents.start();
-  await installShipped(residents, store, (id, why) => {
-    events.add('bundle-refused', id, why);
-    log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
-  });
-
-  let closing: Promise<void> | undefined;
-  const quiesce = () => {
-    closing ??= (async () => {
-      wakes.close();
-      // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
-      await processes.endAll();
-      await bus.close();
-      await processes.endAll();
-      state.value.close();
-      log.close();
-    })();
-    return closing;
-  };
-  const handlers = controlHandlers({
-    home,
-    policy,
-    residents,
-    sessions: sessionHandlers(bus, redact),
-    startedAt,
-    processes: processes.running,
-    quiesce,
-  });
-  log.station('info', 'ready');
-  return ok({ handlers, quiesce });
-};
-
-/** The variables policy names: those whose values must never be seen. A new set only when policy changed. */
-const secretNames = (current: () => Policy) => {
-  let revision: string | undefined;
-  let names: ReadonlySet<string> = new Set();
-  return () => {
-    const policy = current();
-    if (policy.revision !== revision) {
-      revision = policy.revision;
-      // Names once known stay known: a variable taken out of policy may still stand in a running agent's output.
-      names = new Set([
-        ...names,
-        ...[...policy.programs.values()].flatMap((program) => program.inherit),
-        ...[...policy.origins.values()].flatMap((origin) => origin.bearer ?? []),
-      ]);
-    }
-    return names;
-  };
-};
-
-/**
- * Installs the bundles this installation ships: those never seen in this home, and newer ones of those still
- * installed. One the operator uninstalled does not come back.
- */
-const installShipped = async (
-  residents: Residents,
-  store: ReturnType<typeof openComponentStore>,
-  refused: (id: string, why: Problem) => void,
-): Promise<void> => {
-  const folder = join(installation(), 'dist', 'bundles');
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).sort(contractsFirst)) {
-    const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
-    const key = `shipped/${name}`;
-    const seen = store.get('station', key);
-    if (seen === manifest) continue;
-    const bundle = await readBundle(join(folder, name));
-    const wanted = (id: string) => seen === undefined || residents.list().some((one) => one.id === id);
-    if (!bundle.ok) {
-      refused(name, bundle.problem);
-      continue;
-    }
-    if (wanted(bundle.value.manifest.id)) {
-      const done = await residents.install(join(folder, name));
-      if (!done.ok) {
-        refused(name, done.problem);
-        continue;
-      }
-    }
-    store.put('station', key, manifest);
-  }
-};
-
-const contractsFirst = (a: string, b: string) =>
-  Number(b === 'contracts') - Number(a === 'contracts') || (a < b ? -1 : 1);

@@ -11,7 +11,6 @@ import { claimAddress, ownFolder, privateFolder, releaseAddress } from './addres
 import { type Leave, serveClient } from './clients.ts';
 import type { Method, MethodEvent, MethodResult, Params } from './control.ts';
 import { lockHome } from './lock.ts';
-import { paramsOf } from './schemas.ts';
 
 export type ControlHandlers = {
   readonly [M in Method]: (
@@ -65,6 +64,7 @@ export const serveControl = async (
     signal: AbortSignal,
   ): Promise<Result<unknown>> => {
     if (stopping) return refuse('station/stopping');
+    const { paramsOf } = await import('./schemas.ts');
     const read = paramsOf[method].safeParse(params ?? {});
     if (!read.success) {
       const [first] = read.error.issues;

@@ -15,10 +15,8 @@ let poor: Guest;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'jupiter-trials-'));
-  const build = (name: string, permissions: readonly string[]) =>
-    buildComponent({ entry, out: join(folder, name), permissions, wit });
-  await build('all.wasm', everything);
-  await build('none.wasm', []);
+  await buildComponent({ entry, out: join(folder, 'all.wasm') });
+  await buildComponent({ entry, out: join(folder, 'none.wasm'), permissions: [] });
   guest = await loadGuest(join(folder, 'all.wasm'), {
     spawn: (program) =>
       program === 'there' ? 'p1' : refusal({ code: 'process/not-found', message: 'no such program' }),
@@ -57,6 +55,12 @@ const throws: Readonly<Record<string, readonly [code: string, message: RegExp]>>
   hostile: ['component/failed', /cannot be shown/],
   surrogate: ['component/failed', /half \ufffd/],
   symbol: ['component/failed', /Symbol\(s\)/],
+  noKey: ['component/failed', /takes a string here, not undefined/],
+  noValue: ['component/failed', /undefined has no JSON/],
+  noTopic: ['component/failed', /takes a string here/],
+  noProgram: ['component/failed', /takes a string here/],
+  noTime: ['component/failed', /takes a number/],
+  noText: ['component/failed', /TypeError/],
   fail: ['trial/failed', /It failed/],
   failWith: ['trial/passed-on', /Passed on/],
 };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { permissions } from '../../host/capabilities/index.ts';
-import { grantable, initialPolicy, type Policy, readPolicy } from '../../host/policy/index.ts';
+import { initialPolicy, type Policy, readPolicy } from '../../host/policy/index.ts';
 
 const read = (text: string): Policy => readPolicy(new TextEncoder().encode(text), 'policy.jsonc');
 const lines = ({ problems }: Policy): readonly string[] =>
@@ -184,8 +183,4 @@ it('the policy of init is right and grants what first-party bundles need', () =>
   const examples = read(uncommented);
   assert.deepEqual(examples.problems, []);
   assert.equal(examples.servers.size, 2);
-});
-
-it('what can be granted is what components can be asked to be granted', () => {
-  assert.deepEqual([...grantable].sort(), [...permissions].sort());
 });

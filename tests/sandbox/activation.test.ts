@@ -371,6 +371,43 @@ test('stop ends a guest in a loop and calls nothing back', async (t) => {
   assert.deepEqual(events, []);
 });
 
+test('whom a failed batch blames: the message of the fault, nobody where that is not known', async (t) => {
+  for (const [topics, code, trapped] of [
+    [['too-few', 'echo'], 'sandbox/outcome-count', undefined],
+    [['too-few'], 'sandbox/outcome-count', 'm-too-few'],
+    [['echo', 'big-reply', 'echo'], 'sandbox/effects-limit', 'm-big-reply'],
+    [['echo', 'big-log', 'echo'], 'sandbox/effects-limit', 'm-big-log'],
+    [['before-begin', 'echo'], 'sandbox/effect-outside', undefined],
+  ] as const) {
+    const { send } = await running(guest, t);
+    const result = await send(
+      topics.map((topic, place) => m(topic, '{}', topic === 'echo' ? `${place}` : `m-${topic}`)),
+    );
+    assert.equal(codeOf(result), code, topics.join());
+    assert.equal(!result.ok && result.trapped, trapped, topics.join());
+  }
+});
+
+test('a callback that stops the activation hears nothing more', async () => {
+  const heard: string[] = [];
+  const { promise: first, resolve } = Promise.withResolvers<void>();
+  const started = await startActivation(guest, {
+    limits: limits(),
+    name: 'a:b',
+    onCall: () => ({ ok: true, value: null }),
+    onResult: (batch) => {
+      heard.push(`result ${batch}`);
+      if (started.ok) void started.value.stop().then(resolve);
+    },
+    onGone: () => heard.push('gone'),
+  });
+  assert.ok(started.ok);
+  started.value.handle([m('throw-error')]);
+  started.value.handle([m('echo')]);
+  await first;
+  assert.deepEqual(heard, ['result 1']);
+});
+
 test('W10: ten thousand host calls in one message', async (t) => {
   const { send } = await running(guest, t);
   assert.equal(codeOf(await send([m('calls', '10000')])), 'ok');

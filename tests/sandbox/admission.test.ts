@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { permissions } from '../../host/capabilities/index.ts';
+import { permissions } from '../../host/policy/index.ts';
 import { readComponent } from '../../host/sandbox/admission/component.ts';
 import { releases } from '../../host/sandbox/admission/rules.ts';
 import { admitComponent, defaultLimits } from '../../host/sandbox/index.ts';
@@ -158,6 +158,7 @@ test('W2: imports outside the world are refused, each by name', async (t) => {
     ['wasi:random/random@0.2.3', '(export "get-random-u64" (func (result u32)))', 'sandbox/import-type'],
     ['bearpunch:station/log@9.9.9', '(export "x" (func))', 'sandbox/import-unknown'],
     ['bearpunch:station/shell@0.1.0', '(export "x" (func))', 'sandbox/import-unknown'],
+    ['plain', '(export "x" (func))', 'sandbox/import-unknown'],
     ['other:station/log@0.1.0', '(export "x" (func))', 'sandbox/import-unknown'],
     ['bearpunch:station/log@0.1.0', '(export "erase" (func))', 'sandbox/function-unknown'],
     [

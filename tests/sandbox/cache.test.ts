@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { permissions } from '../../host/capabilities/index.ts';
+import { permissions } from '../../host/policy/index.ts';
 import { readComponent } from '../../host/sandbox/admission/component.ts';
 import { readCoreModule } from '../../host/sandbox/admission/core.ts';
 import { limitComponent, memoryPlan } from '../../host/sandbox/admission/rewrite.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from '@bytecodealliance/jco-transpile/wasm-tools';
 import { componentize } from 'componentize-qjs';
-import { permissions } from '../../host/capabilities/index.ts';
+import { permissions } from '../../host/policy/index.ts';
 import type { Problem } from '../../host/problems/index.ts';
 import {
   type Activation,

@@ -6,10 +6,10 @@ import { leb128, reader } from '../../host/sandbox/admission/reader.ts';
 import { answerText, answerUnits } from '../../host/sandbox/answers.ts';
 import { defaultLimits } from '../../host/sandbox/index.ts';
 import { readWorkerPost } from '../../host/sandbox/posts.ts';
-import { integer, level, name, optionalName, text } from '../../host/sandbox/worker/arguments.ts';
+import { HostFault, integer, level, name, optionalName, text } from '../../host/sandbox/worker/arguments.ts';
 import { ledger } from '../../host/sandbox/worker/ledger.ts';
 import { compareUtf8, overlaidScan } from '../../host/sandbox/worker/overlay.ts';
-import { readOutcome } from '../../host/sandbox/worker/run.ts';
+import { readOutcome, runner } from '../../host/sandbox/worker/run.ts';
 import { message1 } from './guests.ts';
 
 test('names that toolchains write are admitted', () => {
@@ -155,6 +155,20 @@ test('W9: outcomes that are none', () => {
     outcome: { tag: 'failed', problem: { code: 'a/b', message: 'c' } },
     units: 4,
   });
+});
+
+test('W7: a fault of a host function stands although the guest went on', () => {
+  const book = ledger(defaultLimits, () => undefined);
+  const fault = new HostFault('sandbox/effects-limit', 'too much');
+  const batch = { batch: 1, messages: [message1('a')] };
+  const run = (first: HostFault | undefined) =>
+    runner(() => [{ tag: 'done' }], book, { first: () => first })(batch);
+  assert.deepEqual(run(fault), {
+    ok: false,
+    fault: { code: 'sandbox/effects-limit', evidence: 'too much' },
+    trapped: 'a',
+  });
+  assert.ok(run(undefined).ok);
 });
 
 test('what a worker posts outside the protocol is not read', () => {

@@ -3,7 +3,7 @@
  * for, or part of the closed WASI world; all of it has exactly the platform's types. It exports `component` of the
  * same release, and what componentize-qjs adds.
  */
-import { permissionFor } from '../../capabilities/index.ts';
+import { permissionFor } from '../../policy/index.ts';
 import { ok, type Result, refuse } from '../../problems/index.ts';
 import { station010 } from './platform/station-0.1.0.ts';
 import type { Interface } from './platform/table.ts';

@@ -74,20 +74,19 @@ export interface Faults {
 }
 
 export const runner = (handle: Handle, ledger: Ledger, faults: Faults) => {
-  const handled = (messages: readonly Message[], outcomes: unknown): readonly Handled[] => {
-    if (!Array.isArray(outcomes) || outcomes.length !== messages.length) {
-      const found = Array.isArray(outcomes) ? outcomes.length : 'none';
-      throw new HostFault('sandbox/outcome-count', `expected ${messages.length} outcomes, found ${found}`);
+  /** Stops at the first outcome that is none, or that is too long, and says whose it is. */
+  const handled = (messages: readonly Message[], outcomes: readonly unknown[]): WorkerResult => {
+    const all: Handled[] = [];
+    for (const [place, { id }] of messages.entries()) {
+      try {
+        const { outcome, units } = readOutcome(outcomes[place]);
+        ledger.spend(place, units);
+        all.push({ outcome, effects: ledger.effectsOf(place) });
+      } catch (error) {
+        return { ok: false, fault: faultOf(error, 'sandbox/outcome-invalid'), trapped: id };
+      }
     }
-    return outcomes.map((value: unknown, place) => {
-      const { outcome, units } = readOutcome(value);
-      ledger.spend(place, units);
-      return { outcome, effects: ledger.effectsOf(place) };
-    });
-  };
-  const trappedIn = (messages: readonly Message[]): { readonly trapped?: string } => {
-    const id = ledger.known() ?? (messages.length === 1 ? messages[0]?.id : undefined);
-    return id === undefined ? {} : { trapped: id };
+    return { ok: true, handled: all };
   };
   return ({ messages }: BatchPost): WorkerResult => {
     ledger.open(messages);
@@ -95,11 +94,21 @@ export const runner = (handle: Handle, ledger: Ledger, faults: Faults) => {
       const outcomes = handle(messages.map(guestMessage));
       const fault = faults.first();
       if (fault !== undefined) throw fault;
-      return { ok: true, handled: handled(messages, outcomes) };
+      if (Array.isArray(outcomes) && outcomes.length === messages.length) return handled(messages, outcomes);
+      const evidence = `expected ${messages.length} outcomes, found ${Array.isArray(outcomes) ? outcomes.length : 'none'}`;
+      const only = messages.length === 1 ? messages[0]?.id : undefined;
+      return {
+        ok: false,
+        fault: { code: 'sandbox/outcome-count', evidence },
+        ...(only === undefined ? {} : { trapped: only }),
+      };
     } catch (error) {
-      const fault = faults.first() ?? (error instanceof HostFault ? error : undefined);
-      const where = trappedIn(messages);
-      return { ok: false, fault: faultOf(fault ?? error, 'sandbox/trap'), ...where };
+      const id = ledger.known();
+      return {
+        ok: false,
+        fault: faultOf(faults.first() ?? error, 'sandbox/trap'),
+        ...(id === undefined ? {} : { trapped: id }),
+      };
     } finally {
       ledger.close();
     }

@@ -1,0 +1,39 @@
+/**
+ * The calls a guest blocks on, each answered only while policy grants what it needs: a permission that was revoked
+ * bites at the next call.
+ */
+import { type Policy, permissionFor } from '../policy/index.ts';
+import { problem } from '../problems/index.ts';
+import type { SyncAnswer, SyncCall } from '../sandbox/index.ts';
+import type { ComponentStore } from '../state/index.ts';
+import type { ProcessCapability } from './process.ts';
+import { answerContext, type SessionContext } from './session-context.ts';
+import { answerStore } from './store.ts';
+
+export interface CallPorts {
+  readonly policy: () => Policy;
+  readonly store: ComponentStore;
+  readonly process: Pick<ProcessCapability, 'spawn'>;
+  readonly context: SessionContext;
+}
+
+const needs: Readonly<Record<SyncCall['call'], string>> = {
+  'store.get': permissionFor.store,
+  'store.scan': permissionFor.store,
+  'process.spawn': permissionFor.process,
+  'session-context.servers': permissionFor['session-context'],
+  'session-context.place-skills': permissionFor['session-context'],
+};
+
+export const answerCalls =
+  ({ policy, store, process, context }: CallPorts) =>
+  (component: string, call: SyncCall, message: string): SyncAnswer | Promise<SyncAnswer> => {
+    const [bundle = ''] = component.split(':');
+    const permission = needs[call.call];
+    if (policy().grants.get(bundle)?.has(permission) !== true) {
+      return { ok: false, problem: problem('bus/not-granted', { subject: component, evidence: permission }) };
+    }
+    if (call.call === 'store.get' || call.call === 'store.scan') return answerStore(store, component, call);
+    if (call.call === 'process.spawn') return process.spawn(component, message, call.program, call.cwd);
+    return answerContext(context, call);
+  };
