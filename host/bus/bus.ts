@@ -21,6 +21,9 @@ export interface BusOptions {
   readonly redact: (text: string) => string;
 }
 
+/** Problems after which the worker was ended by the station, not by itself. */
+const endedByForce = new Set<string>(['sandbox/deadline', 'sandbox/start-deadline']);
+
 export const openBus = (options: BusOptions): Bus => {
   const { state, events, policy, ports, now } = options;
   const topics = openTopicRegistry();
@@ -41,7 +44,7 @@ export const openBus = (options: BusOptions): Bus => {
 
   const onFailed = (component: BusComponent, envelope: Envelope, why: Problem) => {
     if (envelope.onFate !== undefined) envelope.onFate({ ok: false, problem: why });
-    else events.add('message-failed', `${component.name} ${envelope.message.topic}`, why);
+    else events.add('fail', `${component.name} ${envelope.message.topic}`, why);
   };
 
   /** The one component a command goes to. */
@@ -90,7 +93,7 @@ export const openBus = (options: BusOptions): Bus => {
     if (kind === 'command') {
       send(effect.topic, effect.payload, component.name, effect.to ?? undefined, (fate) => {
         if (effect.token === null) {
-          if (!fate.ok) events.add('command-failed', `${component.name} ${effect.topic}`, fate.problem);
+          if (!fate.ok) events.add('fail', `${component.name} ${effect.topic}`, fate.problem);
           return;
         }
         const answer = fate.ok ? { reply: JSON.parse(fate.reply) } : { problem: fate.problem };
@@ -133,7 +136,8 @@ export const openBus = (options: BusOptions): Bus => {
     commit: (...[component, envelopes, handled]: Parameters<Parameters<typeof openLane>[1]['commit']>) =>
       commitBatch(commitHost, component, envelopes, handled),
     onFailed,
-    onState: (component: BusComponent, kind: string, why?: Problem) => events.add(kind, component.name, why),
+    onState: (component: BusComponent, kind: 'start' | 'fail' | 'park', why?: Problem) =>
+      events.add(endedByForce.has(why?.code ?? '') ? 'kill' : kind, component.name, why),
     onEased: () => {
       for (const listener of easedListeners) listener();
     },

@@ -29,7 +29,7 @@ export interface LaneHost {
     handled: readonly Handled[],
   ) => { readonly stoppedAt?: number; readonly problem?: Problem };
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
-  readonly onState: (component: BusComponent, kind: string, problem?: Problem) => void;
+  readonly onState: (component: BusComponent, kind: 'start' | 'fail' | 'park', problem?: Problem) => void;
   readonly onEased: () => void;
 }
 
@@ -180,14 +180,14 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   const fail = (why: Problem) => {
     failures += 1;
     lastProblem = why;
-    host.onState(component, 'component-failed', why);
+    host.onState(component, 'fail', why);
     if (failures >= failuresToPark) return park(why);
     void restart(failures < 2 ? 0 : Math.min(backoffFirstMs * 2 ** (failures - 2), backoffLongestMs));
   };
 
   const park = (why: Problem) => {
     state = 'parked';
-    host.onState(component, 'component-parked', why);
+    host.onState(component, 'park', why);
     refuseWaiting(problem('bus/component-parked', { subject: component.name, evidence: why.message }));
   };
 
@@ -211,8 +211,9 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       return;
     }
     restarts += 1;
-    if (begun.ok) serve(begun.value);
-    else fail(begun.problem);
+    if (!begun.ok) return fail(begun.problem);
+    serve(begun.value);
+    host.onState(component, 'start');
   };
   const isStopped = () => state === 'stopped';
 

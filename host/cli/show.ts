@@ -27,6 +27,44 @@ export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly strin
     return [[id, version, short(revision), parts.join('; ')], ...faults.map((fault) => ['', '', '', fault])];
   });
 
+/** As `bundleText`, with what the bundle asks for and how to grant the rest of it. */
+export const installedText = (bundle: Bundle): string =>
+  [
+    bundleText(bundle),
+    ...(bundle.asks.length === 0 ? [] : [`asks for  ${bundle.asks.join(', ')}`]),
+    ...(bundle.ungranted.length === 0
+      ? []
+      : [
+          `not granted  ${bundle.ungranted.join(', ')}: what needs it does not start`,
+          `Grant it with: jupiter bundle grant ${bundle.id}`,
+        ]),
+  ].join('\n');
+
+/** What became of the skills it had placed, a line for each place. */
+export const uninstalledText = ({ id, revision, places }: MethodResult<'bundle.uninstall'>): string =>
+  [
+    `${id} ${short(revision)} uninstalled`,
+    ...places.flatMap(({ cwd, sink, removed, kept, waits, problems }) => [
+      ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${files} files`),
+      ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
+      ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
+      ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
+    ]),
+  ].join('\n');
+
+/** One line an event. */
+export const eventRow = ({
+  at,
+  kind,
+  subject,
+  problem,
+}: MethodResult<'events'>['events'][number]): readonly string[] => [
+  when(at),
+  kind,
+  subject,
+  problem === undefined ? '' : about(problem),
+];
+
 export const bundleText = (bundle: Bundle): string => table(bundleRows([bundle]));
 
 const usageText = (usage: Session['usage']): string =>

@@ -18,3 +18,4 @@ export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
 export { openPolicySource } from './source.ts';
+export { changePolicyFile, type PolicyChange } from './write.ts';

@@ -37,11 +37,9 @@ const text = (longest: number): z.ZodString =>
     .regex(/^[^\u0000]*$/, { error: 'a text without NUL characters' });
 
 /** 32 bytes in base64. */
-const publicKey = z
-  .string()
-  .regex(/^ed25519:[A-Za-z0-9+/]{43}=$/, {
-    error: 'a key as `jupiter bundle keygen` prints it, "ed25519:…"',
-  });
+const publicKey = z.string().regex(/^ed25519:[A-Za-z0-9+/]{43}=$/, {
+  error: 'a key as `jupiter bundle keygen` prints it, "ed25519:…"',
+});
 
 const list = <T extends z.ZodType>(item: T): z.ZodArray<T> =>
   z.array(item).max(items, { error: `at most ${items} entries` });

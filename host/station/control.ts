@@ -8,6 +8,9 @@
 import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
 import type { Problem } from '../problems/index.ts';
+import type { StationEvent } from '../state/index.ts';
+import type { Granted } from './grants.ts';
+import type { Cleared, PlacedIn } from './placements.ts';
 
 type Request<T extends { request: import('zod').ZodType }> = output<T['request']>;
 type Reply<T extends { reply: import('zod').ZodType }> = output<T['reply']>;
@@ -34,7 +37,9 @@ export interface BundleStatus {
   readonly skills: readonly string[];
   readonly topics: number;
   readonly components: readonly ComponentStatus[];
-  /** Permissions its components ask for that policy does not grant. */
+  /** Permissions its components ask for. */
+  readonly asks: readonly string[];
+  /** Those of them that policy does not grant. */
   readonly ungranted: readonly string[];
   readonly problem?: Problem;
 }
@@ -61,10 +66,28 @@ export interface ControlMethods {
   'bundle.list': { params: Record<string, never>; result: { bundles: readonly BundleStatus[] } };
   'bundle.verify': {
     params: { id?: string };
-    result: { bundles: readonly { id: string; problem?: Problem }[] };
+    result: {
+      bundles: readonly { id: string; problem?: Problem }[];
+      /** Every skill placed in a workspace the station knows of. */
+      placed: readonly PlacedIn[];
+    };
   };
   'bundle.retry': { params: { component: string }; result: BundleStatus };
-  'bundle.uninstall': { params: { id: string }; result: { id: string; revision: string } };
+  /** `places`: the workspaces it had skills in, and what became of them. */
+  'bundle.uninstall': {
+    params: { id: string };
+    result: { id: string; revision: string; places: readonly Cleared[] };
+  };
+  /** Without `permissions`, all that the installed bundle asks for. */
+  'bundle.grant': { params: { id: string; permissions?: string[] }; result: Granted };
+  /** Without `permissions`, all that policy grants it. */
+  'bundle.revoke': { params: { id: string; permissions?: string[] }; result: Granted };
+  /** The newest `limit` events, oldest first, and how many were ever dropped; with `follow`, those that come as well. */
+  events: {
+    params: { limit?: number; follow?: boolean };
+    event: StationEvent;
+    result: { events: readonly StationEvent[]; dropped: number };
+  };
   'policy.show': {
     params: Record<string, never>;
     result: { file: string; revision: string; text: string; problems: readonly Problem[] };

@@ -2,6 +2,7 @@
  * The bundles in service: which are installed, which of their components run, and every step between. A component
  * runs while policy grants all that its manifest asks for; a revision takes over only when all of it is ready.
  */
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BundleStore, type ComponentEntry, type InstalledBundle, skillsOf } from '../bundles/index.ts';
@@ -13,6 +14,7 @@ import {
   admitComponent,
   type ComponentLimits,
   startActivation,
+  verifyCached,
 } from '../sandbox/index.ts';
 import type { EventLog } from '../state/index.ts';
 import type { BundleStatus, ComponentStatus } from './control.ts';
@@ -47,6 +49,24 @@ export interface ResidentsOptions {
   readonly endAllOf: (component: string) => Promise<void>;
 }
 
+/** A component's bytes as they are now, compared with the manifest that was admitted: nothing else may run. */
+const componentBytes = async (
+  bundle: InstalledBundle,
+  { entry }: ComponentEntry,
+): Promise<Result<Uint8Array>> => {
+  const expected = bundle.manifest.content.find(({ path }) => path === entry)?.sha256;
+  try {
+    const bytes = await readFile(join(bundle.folder, entry));
+    const observed = createHash('sha256').update(bytes).digest('hex');
+    if (observed === expected) return ok(bytes);
+    const evidence = `expected sha256 ${expected}, observed sha256 ${observed}`;
+    return refuse('bundle/digest-mismatch', { subject: `${bundle.manifest.id}: ${entry}`, evidence });
+  } catch (error) {
+    const evidence = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return refuse('bundle/unreadable', { subject: `${bundle.manifest.id}: ${entry}`, evidence });
+  }
+};
+
 const nameOf = (bundle: InstalledBundle, entry: ComponentEntry) => `${bundle.manifest.id}:${entry.id}`;
 
 export const openResidents = (options: ResidentsOptions): Residents => {
@@ -78,12 +98,26 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     bundle: InstalledBundle,
     entry: ComponentEntry,
   ): Promise<Result<AdmittedComponent>> => {
-    const bytes = await readFile(join(bundle.folder, entry.entry));
-    return admitComponent(bytes, {
+    const bytes = await componentBytes(bundle, entry);
+    if (!bytes.ok) return bytes;
+    const refused = bundles.refusal(bundle);
+    if (refused !== undefined) return failed(refused);
+    return admitComponent(bytes.value, {
       cache: options.cache,
       permissions: entry.permissions,
       limits: options.limits,
     });
+  };
+
+  /** What is wrong with what was generated from a bundle's components; it is generated again at the next start. */
+  const cacheFault = async (bundle: InstalledBundle): Promise<Problem | undefined> => {
+    for (const entry of bundle.manifest.components) {
+      const bytes = await componentBytes(bundle, entry);
+      const fault = bytes.ok ? await verifyCached(bytes.value, options) : bytes.problem;
+      if (fault !== undefined)
+        return { ...fault, subject: `${nameOf(bundle, entry)}: ${fault.subject ?? entry.entry}` };
+    }
+    return undefined;
   };
 
   const busComponent = (
@@ -110,6 +144,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
   ): Promise<Result<Prepared | undefined>> => {
     const admitted = await admit(bundle, entry);
     if (!admitted.ok) return admitted;
+    const { discarded } = admitted.value;
+    if (discarded !== undefined) events.add('repair', nameOf(bundle, entry), discarded);
     const ungranted = ungrantedOf(bundle, entry);
     if (ungranted.length > 0) {
       const evidence = ungranted.join(', ');
@@ -125,6 +161,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
   const serve = async (name: string, prepared: Prepared): Promise<void> => {
     await prepared.serve();
     idle.delete(name);
+    events.add('start', name);
     if (told.has(name)) return;
     told.add(name);
     bus.tell(name, 'station.started', {});
@@ -135,7 +172,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     const prepared = await prepare(bundle, entry);
     if (!prepared.ok) {
       idle.set(name, prepared.problem);
-      events.add('component-failed', name, prepared.problem);
+      events.add('fail', name, prepared.problem);
       return prepared;
     }
     if (prepared.value !== undefined) await serve(name, prepared.value);
@@ -172,6 +209,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
       skills: skillsOf(bundle).map((skill) => skill.name),
       topics: manifest.topics.length,
       components,
+      asks: [...new Set(manifest.components.flatMap((entry) => entry.permissions))].sort(),
       ungranted: [...new Set(manifest.components.flatMap((entry) => ungrantedOf(bundle, entry)))].sort(),
       ...(trouble === undefined ? {} : { problem: trouble }),
     };
@@ -191,14 +229,17 @@ export const openResidents = (options: ResidentsOptions): Residents => {
 
   const install = async (source: string): Promise<Result<BundleStatus>> => {
     const staged = await bundles.stage(source);
-    if (!staged.ok) return staged;
+    if (!staged.ok) {
+      events.add('refuse', source, staged.problem);
+      return staged;
+    }
     const bundle = staged.value;
     const { id } = bundle.manifest;
     const before = bundles.active().find((one) => one.manifest.id === id);
     const ready: { name: string; prepared: Prepared }[] = [];
     const giveUp = async (why: Problem): Promise<Result<never>> => {
       await Promise.all(ready.map(({ prepared }) => prepared.discard()));
-      events.add('bundle-refused', id, why);
+      events.add('refuse', id, why);
       if (before?.identity !== bundle.identity) await bundles.discard(bundle);
       return failed(why);
     };
@@ -216,7 +257,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     for (const entry of before?.manifest.components ?? []) {
       if (before !== undefined && !kept.has(nameOf(before, entry))) await retire(nameOf(before, entry));
     }
-    events.add('bundle-installed', `${id} ${bundle.identity}`);
+    events.add('install', `${id} ${bundle.identity}`);
     return ok(statusOf(bundle));
   };
 
@@ -234,7 +275,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         for (const { id, problem: why } of await bundles.verify()) {
           if (why === undefined) continue;
           broken.set(id, why);
-          events.add('bundle-broken', id, why);
+          events.add('fail', id, why);
         }
         const whole = intact();
         for (const bundle of whole) bus.topics.declare(bundle.manifest.id, bundle.manifest.topics);
@@ -242,7 +283,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
           whole.flatMap((bundle) => bundle.manifest.components.map((entry) => bringUp(bundle, entry))),
         );
       }).catch((cause: unknown) =>
-        events.add('start-failed', 'bundles', problem('station/internal', { evidence: String(cause) })),
+        events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) })),
       );
     },
     install: (source) => alone(() => install(source)),
@@ -255,7 +296,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         const removed = await bundles.remove(id);
         if (!removed.ok) return removed;
         broken.delete(id);
-        events.add('bundle-uninstalled', `${id} ${bundle.value.identity}`);
+        events.add('uninstall', `${id} ${bundle.value.identity}`);
         return ok({ id, revision: bundle.value.identity });
       }),
     retry: (component) =>
@@ -267,6 +308,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         if (entry === undefined) return refuse('bundle/no-component', { subject: component });
         const lane = bus.status().find((one) => one.name === component);
         const done = lane === undefined ? await bringUp(bundle.value, entry) : await bus.retry(component);
+        events.add('retry', component, done.ok ? undefined : done.problem);
         return done.ok ? ok(statusOf(bundle.value)) : done;
       }),
     verify: async (id) => {
@@ -274,7 +316,14 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         const known = activeOne(id);
         if (!known.ok) return known;
       }
-      return ok(await bundles.verify(id));
+      const found: { id: string; problem?: Problem }[] = [];
+      for (const one of await bundles.verify(id)) {
+        const bundle = bundles.active().find(({ manifest }) => manifest.id === one.id);
+        const cached =
+          one.problem === undefined && bundle !== undefined ? await cacheFault(bundle) : undefined;
+        found.push(cached === undefined ? one : { id: one.id, problem: cached });
+      }
+      return ok(found);
     },
     list: () => bundles.active().map(statusOf),
     settled: async () => {

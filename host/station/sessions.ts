@@ -6,6 +6,7 @@ import type { Bus } from '../bus/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
 import { followRows } from './follow.ts';
+import type { LiveSession } from './placements.ts';
 
 type Session = MethodResult<'session.show'>;
 type Changed = output<typeof sessions.changed.event>;
@@ -34,7 +35,7 @@ export interface SessionHandlers {
   readonly close: (params: Params<'session.close'>) => Promise<Result<Session>>;
 }
 
-const isOver = (state: string) => state === 'closed' || state === 'ended';
+export const isOver = (state: string) => state === 'closed' || state === 'ended';
 
 export const sessionHandlers = (bus: Bus, redact: (text: string) => string): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
@@ -227,4 +228,25 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
     }
     return ok(last);
   }
+};
+
+/** Sessions that are not over, with the skills each was given. */
+export const liveSessions = async (
+  sessions: Pick<SessionHandlers, 'list' | 'show'>,
+): Promise<Result<readonly LiveSession[]>> => {
+  const listed = await sessions.list();
+  if (!listed.ok) return listed;
+  const live: LiveSession[] = [];
+  for (const { id } of listed.value.sessions.filter(({ state }) => !isOver(state))) {
+    const shown = await sessions.show(id);
+    if (!shown.ok) return shown;
+    const { cwd, provisioning } = shown.value;
+    const skills = provisioning.skills.map(({ bundle, name, decision }) => ({
+      bundle,
+      name,
+      placed: decision !== 'refused',
+    }));
+    live.push({ id, cwd, sink: provisioning.sink, skills });
+  }
+  return ok(live);
 };

@@ -161,6 +161,10 @@ export const bundle = codes({
     message: 'Policy does not grant all that the component asks for, so it is not started.',
     fix: 'Grant it in `policy.jsonc` under `grants`; the station looks again at the next command.',
   },
+  'bundle/permission-unknown': {
+    message: 'There is no permission of this name.',
+    fix: 'The permissions are listed in docs/reference/wit.md.',
+  },
   'bundle/no-component': {
     message: 'The installed bundle has no component of this name.',
     fix: '`jupiter bundle list` shows the components there are, as `bundle:component`.',
