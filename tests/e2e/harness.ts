@@ -189,3 +189,50 @@ export const processesNaming = (text: string): readonly number[] =>
       }
     })
     .map(Number);
+
+/** The events of `status --events`, oldest first, as `kind subject`. */
+export const eventsOf = async (bench: Bench): Promise<readonly string[]> => {
+  const { events } = await bench.ask<{ events: readonly { kind: string; subject: string }[] }>(
+    'status',
+    '--events',
+    '500',
+  );
+  return events.map(({ kind, subject }) => `${kind} ${subject}`);
+};
+
+/** A command that follows: its lines of JSON as they come. Ends with the test, or by `stop`. */
+export const followJupiter = (t: TestContext, args: readonly string[]) => {
+  const child = spawn(process.execPath, [join(root, 'bin', 'jupiter.mjs'), ...args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: Record<string, unknown>[] = [];
+  let waiting: (() => void) | undefined;
+  let rest = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    // Its last word, when the station stops under it, is a whole document: not a line of JSON.
+    for (const part of parts) if (part.startsWith('{"')) lines.push(JSON.parse(part));
+    waiting?.();
+  });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
+  return {
+    /** The first line that is as wanted, once it is there. */
+    line: async (wanted: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
+      for (let seen = 0; ; ) {
+        for (; seen < lines.length; seen += 1) {
+          const line = lines[seen];
+          if (line !== undefined && wanted(line)) return line;
+        }
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting = resolve;
+        await promise;
+      }
+    },
+  };
+};
