@@ -132,13 +132,24 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
     })();
   };
 
+  /** One event for what a bundle got in, one for each skill that was refused, in one write. */
   const tell = (cwd: string, sink: string, placements: readonly Placement[]): void => {
-    for (const { bundle, name, decision, reason } of placements) {
-      const subject = `${bundle} ${name} in ${shownPlace({ cwd, sink })}`;
-      if (decision === 'placed') events.add('place', subject);
-      else if (decision === 'refused')
-        events.add('withhold', subject, problem('context/withheld', { evidence: reason ?? '' }));
-    }
+    const place = shownPlace({ cwd, sink });
+    const placed = Map.groupBy(
+      placements.filter(({ decision }) => decision === 'placed'),
+      ({ bundle }) => bundle,
+    );
+    db.transaction(() => {
+      for (const [bundle, skills] of placed)
+        events.add('place', `${bundle} ${skills.map(({ name }) => name).join(', ')} in ${place}`);
+      for (const { bundle, name, decision, reason } of placements)
+        if (decision === 'refused')
+          events.add(
+            'withhold',
+            `${bundle} ${name} in ${place}`,
+            problem('context/withheld', { evidence: reason ?? '' }),
+          );
+    })();
   };
 
   const clearOne = async (place: Place): Promise<Cleared> => {

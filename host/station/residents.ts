@@ -2,9 +2,6 @@
  * The bundles in service: which are installed, which of their components run, and every step between. A component
  * runs while policy grants all that its manifest asks for; a revision takes over only when all of it is ready.
  */
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type BundleStore, type ComponentEntry, type InstalledBundle, skillsOf } from '../bundles/index.ts';
 import type { Bus, BusComponent, Prepared } from '../bus/index.ts';
 import type { PolicySource } from '../policy/index.ts';
@@ -17,6 +14,7 @@ import {
   verifyCached,
 } from '../sandbox/index.ts';
 import type { EventLog } from '../state/index.ts';
+import { componentBytes } from './component-bytes.ts';
 import type { BundleStatus, ComponentStatus } from './control.ts';
 
 export interface Residents {
@@ -48,24 +46,6 @@ export interface ResidentsOptions {
   /** Ends what a component that leaves service still runs. */
   readonly endAllOf: (component: string) => Promise<void>;
 }
-
-/** A component's bytes as they are now, compared with the manifest that was admitted: nothing else may run. */
-const componentBytes = async (
-  bundle: InstalledBundle,
-  { entry }: ComponentEntry,
-): Promise<Result<Uint8Array>> => {
-  const expected = bundle.manifest.content.find(({ path }) => path === entry)?.sha256;
-  try {
-    const bytes = await readFile(join(bundle.folder, entry));
-    const observed = createHash('sha256').update(bytes).digest('hex');
-    if (observed === expected) return ok(bytes);
-    const evidence = `expected sha256 ${expected}, observed sha256 ${observed}`;
-    return refuse('bundle/digest-mismatch', { subject: `${bundle.manifest.id}: ${entry}`, evidence });
-  } catch (error) {
-    const evidence = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    return refuse('bundle/unreadable', { subject: `${bundle.manifest.id}: ${entry}`, evidence });
-  }
-};
 
 const nameOf = (bundle: InstalledBundle, entry: ComponentEntry) => `${bundle.manifest.id}:${entry.id}`;
 
