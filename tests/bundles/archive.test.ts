@@ -187,6 +187,11 @@ test('P9: sizes are refused as they are declared, and entries as they are counte
     ['a manifest', tgzOf([{ path: 'bundle.json', size: 2 * 1024 ** 2 }]), /2097152 bytes of bundle.json/],
     ['a signature', tgzOf([{ path: 'bundle.sig.json', size: 20_000 }]), /20000 bytes of bundle.sig.json/],
     ['a million files', many('File', 10_000), /4099 files; the limit is 4096/],
+    [
+      'all files together',
+      tgzOf(['a', 'b', 'c'].map((path) => ({ path, body: Buffer.alloc(30 * 1024 ** 2) }))),
+      /94371840 bytes of content in all; the limit is 67108864/,
+    ],
     ['a million folders', many('Directory', 10_000), /4097 folders/],
   ];
   for (const [name, bytes, said] of cases) {

@@ -126,6 +126,8 @@ it('the schema for editors is JSON Schema 2020-12 and refuses unknown keys', () 
     'programs',
     'origins',
     'servers',
+    'keys',
+    'signatures',
   ]);
 });
 
