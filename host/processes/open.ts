@@ -67,14 +67,24 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
   const live = new Set<RunningProcess>();
   const starting = new Set<Promise<unknown>>();
 
+  /** The watchdog and the note know the group; false where the watchdog does not answer. */
+  const tellOf = async (pid: number): Promise<boolean> => {
+    if (watchdog === undefined) return true;
+    const [known] = await Promise.all([watchdog.add(pid), writeNote(run, pid)]);
+    return known;
+  };
+
   const start = async (request: ProcessRequest): Promise<Result<RunningProcess>> => {
-    const resolved = await resolveCommand(request.alias, request.command, {
-      path: process.env.PATH ?? '',
-      platform: process.platform,
-      ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
-    });
+    const [resolved, enterable] = await Promise.all([
+      resolveCommand(request.alias, request.command, {
+        path: process.env.PATH ?? '',
+        platform: process.platform,
+        ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
+      }),
+      isEnterable(request.cwd),
+    ]);
     if (!resolved.ok) return resolved;
-    if (!(await isEnterable(request.cwd))) {
+    if (!enterable) {
       return refuse('process/no-directory', { subject: request.alias, evidence: request.cwd });
     }
     const launch = launchOf(request, resolved.value);
@@ -94,15 +104,16 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
       // Node throws for what the kernel would refuse: a NUL in an argument or in the environment.
       return spawnFailed(request.alias, error instanceof Error ? error.message : String(error));
     }
-    const fault = await started(child);
     const pipes = pipesOf(child);
+    const [fault, known] = await Promise.all([
+      started(child),
+      pipes === undefined ? false : tellOf(pipes.pid),
+    ]);
     if (fault !== undefined || pipes === undefined) {
       return spawnFailed(request.alias, fault?.message ?? 'no process');
     }
     const { pid, gate } = pipes;
     gate?.on('error', () => {});
-    const known = (await watchdog?.add(pid)) ?? true;
-    if (!isWindows) await writeNote(run, pid);
     const forget = (): void => {
       watchdog?.remove(pid);
       removeNote(run, pid);

@@ -16,19 +16,21 @@ const rememberedTools = 200;
 
 export const followRows = (tell: (entry: TranscriptEntry) => void): Follower => {
   let open: TranscriptRow[] = [];
-  const tools = new Map<string, { rows: TranscriptRow[]; state: string | undefined }>();
+  const tools = new Map<string, { rows: TranscriptRow[]; told?: { readonly state: string | undefined } }>();
   const flush = () => {
     for (const entry of foldTranscript(open)) tell(entry);
     open = [];
   };
   const addTool = (row: TranscriptRow, id: string) => {
-    const known = tools.get(id) ?? { rows: [], state: undefined };
+    const known = tools.get(id) ?? { rows: [] };
     tools.delete(id);
     tools.set(id, known);
     known.rows.push(row);
     const [entry] = foldTranscript(known.rows);
-    if (entry !== undefined && entry.state !== known.state) tell(entry);
-    known.state = entry?.state;
+    if (entry !== undefined && (known.told === undefined || known.told.state !== entry.state)) {
+      known.told = { state: entry.state };
+      tell(entry);
+    }
     const [oldest] = tools.keys();
     if (tools.size > rememberedTools && oldest !== undefined) tools.delete(oldest);
   };
