@@ -13,8 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
-import { unpackArchive } from '../../host/bundles/archive.ts';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { Header } from 'tar';
+import { nameBook, unpackArchive } from '../../host/bundles/archive.ts';
 import { bundleBounds, diagnoseBundle, packBundle, readBundle } from '../../host/bundles/index.ts';
 import { paxRecords } from '../../host/bundles/tar.ts';
 import { folderSink } from '../../host/bundles/write.ts';
@@ -57,7 +58,8 @@ const first = (problems: readonly Problem[]): string => `${problems[0]?.code} ${
 test('an archive is the same bundle as its folder, and the same bytes whenever and wherever it is packed', async (t) => {
   const root = temporary(t);
   const long = `${'a-rather-long-folder/'.repeat(6)}ünïcode.txt`;
-  const files = { ...plainFiles, [long]: 'deep' };
+  const wide = `${'w'.repeat(150)}.txt`;
+  const files = { ...plainFiles, [long]: 'deep', [wide]: 'wide' };
   const folder = await packedBundle(root, 'one', files);
   write(join(root, 'two'), files);
   mkdirSync(join(root, 'two', 'empty'));
@@ -70,6 +72,8 @@ test('an archive is the same bundle as its folder, and the same bytes whenever a
   assert.equal(readFileSync(join(root, 'two', 'bundle.json'), 'utf8'), plainFiles['bundle.json']);
   assert.equal(two.identity, one.identity);
   assert.deepEqual([...readFileSync(join(root, 'one.tgz')).subarray(4, 10)], [0, 0, 0, 0, 2, 255]);
+  const first = new Header(gunzipSync(readFileSync(join(root, 'one.tgz'))));
+  assert.deepEqual([first.mtime?.getTime(), first.mode, first.uid, first.gid], [0, 0o644, 0, 0]);
   // Again over itself, and nothing is left beside it.
   value(await packBundle(join(root, 'one'), join(root, 'one.tgz')));
   assert.deepEqual(readdirSync(root).sort(), ['one', 'one.tgz', 'two', 'two.tgz']);
@@ -210,6 +214,10 @@ test('an archive that readers could read differently is refused', async (t) => {
   const files = honest.subarray(0, honest.length - 1024);
   const pax = (body: string, type: 'ExtendedHeader' | 'GlobalExtendedHeader') =>
     entryBytes({ path: 'PaxHeader', type, body });
+  // Another owner, which nobody reads: only the checksum tells.
+  const touched = Buffer.from(honest);
+  touched.write('7', 113);
+  const late = entryBytes({ path: 'late' });
   const record = (text: string): string => {
     const length = (digits: number): number => digits + 1 + Buffer.byteLength(text) + 1;
     const size = length(length(2) > 99 ? 3 : 2);
@@ -220,6 +228,7 @@ test('an archive that readers could read differently is refused', async (t) => {
     ['nothing', Buffer.alloc(0)],
     ['a gzip of nothing', gzipSync(Buffer.alloc(0))],
     ['a gzip that is cut off', gzipSync(honest).subarray(0, -9)],
+    ['zeros behind the gzip', Buffer.concat([gzipSync(honest), Buffer.alloc(4)])],
     ['something behind the gzip', Buffer.concat([gzipSync(honest), Buffer.from('more')])],
     ['a gzip in a gzip', gzipSync(gzipSync(honest))],
     ['no end', gzipSync(files)],
@@ -227,6 +236,12 @@ test('an archive that readers could read differently is refused', async (t) => {
     ['something behind the end', gzipSync(Buffer.concat([honest, entryBytes({ path: 'late' })]))],
     ['an empty block between entries', gzipSync(Buffer.concat([Buffer.alloc(512), honest]))],
     ['a body that is cut off', gzipSync(entryBytes({ path: 'x', size: 5_000 }))],
+    ['a wrong checksum alone', gzipSync(touched)],
+    ['an entry in the middle of the end', gzipSync(Buffer.concat([files, Buffer.alloc(512), late, end]))],
+    [
+      'a long comment',
+      gzipSync(Buffer.concat([pax(`90015 comment=${'x'.repeat(90_000)}\n`, 'ExtendedHeader'), honest])),
+    ],
     ['a wrong checksum', gzipSync(Buffer.concat([Buffer.alloc(512, 'x'), honest]))],
     ['a sparse file', gzipSync(Buffer.concat([pax(record('GNU.sparse.major=1'), 'ExtendedHeader'), honest]))],
     ['a global name', gzipSync(Buffer.concat([pax(record('path=evil'), 'GlobalExtendedHeader'), honest]))],
@@ -282,4 +297,45 @@ test('P4: a link in a folder is refused when it is packed into an archive', asyn
   const packed = await packBundle(join(root, 'demo'), join(root, 'demo.tgz'));
   assert.equal(packed.ok ? 'ok' : first([packed.problem]), 'bundle/link skills/a/host');
   assert.deepEqual(readdirSync(root), ['demo']);
+});
+
+test('P10: names that meet are found as they come, folders as soon as they differ', () => {
+  type Step = readonly [path: string, kind: 'file' | 'folder', collides?: string];
+  const table: readonly (readonly Step[])[] = [
+    [
+      ['a/x', 'file'],
+      ['a/y', 'file'],
+      ['a', 'folder'],
+      ['b', 'folder'],
+      ['b/z', 'file'],
+    ],
+    [
+      ['D/x', 'file'],
+      ['d/y', 'file', 'D'],
+    ],
+    [
+      ['D', 'folder'],
+      ['d', 'folder', 'D'],
+    ],
+    [
+      ['a', 'file'],
+      ['a', 'folder', 'a'],
+    ],
+    [
+      ['a', 'folder'],
+      ['a', 'file', 'a'],
+    ],
+    [
+      ['x/ß', 'file'],
+      ['x/SS', 'file', 'x/ß'],
+    ],
+  ];
+  for (const steps of table) {
+    const book = nameBook();
+    for (const [path, kind, other] of steps) {
+      const fault = book.add(path, kind);
+      assert.equal(fault?.code, other === undefined ? undefined : 'bundle/path-collision', path);
+      if (other !== undefined) assert.ok(fault?.message.includes(`"${other}"`), path);
+    }
+  }
 });
