@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
+import Database from 'better-sqlite3';
 import { packBundle } from '../../host/bundles/index.ts';
 import { tgzOf } from '../bundles/tars.ts';
 import { watGuest } from '../sandbox/guests.ts';
@@ -300,6 +301,40 @@ test('P7: a station killed before an uninstallation has cleared the workspaces c
   await follow.line(({ kind }) => kind === 'remove');
   assert.equal(existsSync(join(bench.workspace, '.claude/skills/deploy')), false);
   assert.equal((await bench.ask('session', 'show', session.id))['state'], 'ended');
+});
+
+test('P7: a station killed between forgetting a bundle and clearing what it placed clears it at its next start', async (t) => {
+  const bench = openBench(t, { policy: probePolicy() });
+  await bench.ask('up');
+  const folder = await skillBundle(dirname(bench.workspace), 'test.skills', {
+    deploy: { 'SKILL.md': skillText('deploy') },
+  });
+  await bench.ask('bundle', 'install', folder);
+  await bench.ask('session', 'close', (await create(bench)).id);
+  await bench.ask('down');
+  const db = new Database(join(bench.home, 'station.db'));
+  db.exec("DELETE FROM bundles WHERE id = 'test.skills'");
+  db.close();
+  await bench.ask('up');
+  const follow = followJupiter(t, ['--home', bench.home, '--json', 'status', '--events', '--follow']);
+  await follow.line(({ kind }) => kind === 'remove');
+  assert.equal(existsSync(join(bench.workspace, '.claude/skills/deploy')), false);
+});
+
+test('signatures: a component that waited for a grant starts only if policy still lets its bundle in', async (t) => {
+  const bench = openBench(t, { policy: probePolicy() });
+  await bench.ask('up');
+  const folder = await componentBundle(dirname(bench.workspace), 'acme.waits', ['store:own']);
+  await bench.ask('bundle', 'install', folder);
+  const { grants, ...rest } = probePolicy();
+  const granted = { ...rest, grants: { ...grants, 'acme.waits': ['store:own'] } };
+  bench.policy(JSON.stringify({ ...granted, signatures: [{ prefix: 'acme', key: 'nobody' }] }));
+  const refused = await statusOf(bench, 'acme.waits');
+  assert.equal(refused.components[0]?.state, 'failed');
+  assert.equal(refused.components[0]?.problem?.code, 'bundle/signature-missing');
+  bench.policy(JSON.stringify(granted));
+  assert.equal((await bench.jupiter('bundle', 'retry', 'acme.waits:it')).code, 0);
+  assert.equal((await statusOf(bench, 'acme.waits')).components[0]?.state, 'running');
 });
 
 test('signatures: stripped, by the wrong key or tampered is refused by name at install and at start; the key is never shown', async (t) => {
