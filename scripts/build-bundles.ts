@@ -18,8 +18,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { buildComponent } from '../components/guest/build.ts';
-import { shapeOf } from '../contracts/shapes.ts';
-import { firstPartyTopics } from '../contracts/topics/index.ts';
+import { contractManifest } from '../contracts/manifest.ts';
 import type { Manifest } from '../host/bundles/index.ts';
 import { buildWorker } from './build-worker.ts';
 
@@ -65,21 +64,11 @@ const contentOf = async (folder: string): Promise<Manifest['content']> => {
   return content.filter(({ path }) => path !== 'bundle.json').sort((a, b) => (a.path < b.path ? -1 : 1));
 };
 
-const contractsManifest = (): Manifest => ({
-  manifest: 2,
-  id: 'bearpunch.contracts',
-  version: '0.1.0',
-  content: [],
-  components: [],
-  topics: firstPartyTopics.map((topic) => ({ id: topic.id, kind: topic.kind, shape: shapeOf(topic) })),
-  tools: [],
-});
-
 const buildInto = async (name: BundleName, folder: string): Promise<void> => {
   const source = join(root, 'components', name);
   const manifest: Manifest =
     name === 'contracts'
-      ? contractsManifest()
+      ? contractManifest()
       : (JSON.parse(await readFile(join(source, 'bundle.json'), 'utf8')) as Manifest);
   for (const { entry, permissions } of manifest.components) {
     await buildComponent({

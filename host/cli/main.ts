@@ -8,6 +8,8 @@ import { join, resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { type Problem, problem } from '../problems/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
+import { addComponentCommands } from './component-commands.ts';
+import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
@@ -54,6 +56,8 @@ export const commandLine = (run: Run): Command => {
   addBundleCommands(program, run);
   addPolicyCommands(program, run);
   addSessionCommands(program, run);
+  addComponentCommands(program, run);
+  addContractsCommands(program, run);
   return program;
 };
 
@@ -99,7 +103,7 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
     return exit;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return 0;
+    if (error.exitCode === 0) return 0;
     if (error.code === 'commander.help') err.write(program.helpInformation());
     else printProblem(usage(error, args, program), args.includes('--json'), out, err);
     return 2;

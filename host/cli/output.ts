@@ -74,9 +74,8 @@ export const when = (at: number): string => new Date(at).toLocaleString('sv-SE')
 export const short = (digest: string): string => digest.slice(0, 12);
 
 export const printAnswer = (answer: Answer, json: boolean, out: Sink): void => {
-  out.write(
-    json ? `${JSON.stringify(answer.json, null, 2)}\n` : answer.plain === '' ? '' : `${answer.plain}\n`,
-  );
+  const text = json ? JSON.stringify(answer.json, null, 2) : answer.plain;
+  if (text !== undefined && text !== '') out.write(`${text}\n`);
 };
 
 /** To standard error for people; as `{"problem": …}` to standard output for programs. */

@@ -69,6 +69,7 @@ export const startDetached = async ({
     child.once('error', (error) => settle(error.message));
     child.once('exit', (code, ended) => settle(`it ended with ${ended ?? code}; its output is in ${output}`));
     signal?.addEventListener('abort', () => settle('interrupted'), { once: true });
+    if (signal?.aborted === true) settle('interrupted');
   });
   if (typeof word === 'string') {
     await ended(child);
@@ -89,11 +90,13 @@ export const interrupted = (): Promise<void> =>
 
 /** A station in this process until it is stopped, by `jupiter down` or by a signal. */
 export const stayForeground = async (io: Io): Promise<Result<Answer>> => {
+  // From the beginning: a signal that comes while the home is being opened stops it as soon as that is done.
+  const stop = interrupted();
   const opened = await openStation({ home: io.home });
   if (!opened.ok) return opened;
   const { pid } = process;
   io.event({ ready: { home: io.home, pid } }, `home  ${io.home}\npid   ${pid}`);
-  void interrupted().then(() => opened.value.stop());
+  void stop.then(() => opened.value.stop());
   await opened.value.stopped;
   io.event({ stopped: true }, 'stopped');
   return ok({ json: undefined, plain: '' });

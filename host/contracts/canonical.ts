@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto';
 import { type Fault, type Graph, type Node, type Part, schemaGraph, schemaLimits } from './graph.ts';
 import type { Json } from './json.ts';
-import { objectText } from './keywords.ts';
+import { objectText, sortedObjectText } from './keywords.ts';
 
 /** Longest text of one schema, in UTF-16 code units; a shape that needs more is no message contract. */
 export const canonicalLimit = 256 * 1024;
@@ -19,7 +19,9 @@ const workLimit = 16 * canonicalLimit;
 
 type TextOf = (node: Node) => string;
 
-const uniqueSorted = (children: readonly Node[], orderOf: TextOf, repeat: boolean): Node[] => {
+/** In the order of their texts; with `repeat`, what is equal stays as often as it is there. */
+const uniqueSorted = (children: readonly Node[], orderOf: TextOf, repeat: boolean): readonly Node[] => {
+  if (children.length === 1) return children;
   const ordered = children
     .map((child) => [orderOf(child), child] as const)
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
@@ -28,33 +30,33 @@ const uniqueSorted = (children: readonly Node[], orderOf: TextOf, repeat: boolea
     .map(([, child]) => child);
 };
 
-const idleWhenTrue = new Set(['additionalProperties', 'items']);
+/** Whether a part says nothing, given its text and the parts beside it. */
+const isIdle = (part: Part, text: string, node: Node, unevaluated: boolean): boolean => {
+  if (part.form === 'map') return text === '{}';
+  if (unevaluated || part.form !== 'one') return false;
+  if (part.key === 'additionalProperties' || part.key === 'items') return text === 'true';
+  return part.key === 'if' && !node.parts.some(({ key }) => key === 'then' || key === 'else');
+};
 
 /** One place as text, given the text of each place below, and by what the members of a union are ordered. */
 const render = (node: Node, unevaluated: boolean, textOf: TextOf, orderOf: TextOf): string => {
-  const members: [string, string][] = [];
+  let text = '';
+  let count = 0;
+  let last: Part | undefined;
   for (const part of node.parts) {
-    const text = partText(part, textOf, orderOf);
-    if (!unevaluated && text === 'true' && idleWhenTrue.has(part.key)) continue;
-    if (part.form === 'map' && text === '{}') continue;
-    members.push([part.key, text]);
+    const own = partText(part, textOf, orderOf);
+    if (isIdle(part, own, node, unevaluated)) continue;
+    text += `${text === '' ? '' : ','}"${part.key}":${own}`;
+    count += 1;
+    last = part;
   }
-  const has = (key: string): boolean => members.some(([name]) => name === key);
-  const kept =
-    !unevaluated && has('if') && !has('then') && !has('else')
-      ? members.filter(([key]) => key !== 'if')
-      : members;
-  const [only] = kept;
-  if (only === undefined) return 'true';
-  if (kept.length === 1 && only[0] === 'not' && only[1] === 'true') return 'false';
-  if (kept.length === 1) {
-    const union = node.parts.find((part) => part.key === only[0]);
-    if (union !== undefined && (union.form === 'set' || union.form === 'bag')) {
-      const [alone, ...others] = uniqueSorted(union.children, orderOf, union.form === 'bag');
-      if (alone !== undefined && others.length === 0) return textOf(alone);
-    }
+  if (count === 0) return 'true';
+  if (text === '"not":true') return 'false';
+  if (count === 1 && (last?.form === 'set' || last?.form === 'bag')) {
+    const [alone, ...others] = uniqueSorted(last.children, orderOf, last.form === 'bag');
+    if (alone !== undefined && others.length === 0) return textOf(alone);
   }
-  return objectText(kept);
+  return `{${text}}`;
 };
 
 const partText = (part: Part, textOf: TextOf, orderOf: TextOf): string => {
@@ -64,7 +66,7 @@ const partText = (part: Part, textOf: TextOf, orderOf: TextOf): string => {
     case 'one':
       return textOf(part.child);
     case 'map':
-      return objectText(part.entries.map(([name, child]) => [name, textOf(child)] as const));
+      return sortedObjectText(part.entries.map(([name, child]) => [name, textOf(child)] as const));
     case 'list':
       return `[${part.children.map(textOf).join(',')}]`;
     default:
@@ -87,8 +89,8 @@ const reachable = (from: readonly Node[]): Set<Node> => {
   return seen;
 };
 
-/** Remembers each place's text, and stops writing once the work is out of bounds. */
-const writer = (write: (node: Node) => string) => {
+/** Writes places within bounds; with `remember`, each one once. */
+const writer = (remember: boolean, write: (node: Node) => string) => {
   const texts = new Map<Node, string>();
   let work = 0;
   let depth = 0;
@@ -96,9 +98,9 @@ const writer = (write: (node: Node) => string) => {
     if (depth > schemaLimits.path) work = Number.POSITIVE_INFINITY;
     if (work > workLimit) return '';
     depth += 1;
-    const text = texts.get(node) ?? write(node);
+    const text = (remember ? texts.get(node) : undefined) ?? write(node);
     depth -= 1;
-    texts.set(node, text);
+    if (remember) texts.set(node, text);
     work += text.length;
     return text;
   };
@@ -106,7 +108,7 @@ const writer = (write: (node: Node) => string) => {
 };
 
 const treeText = (graph: Graph): string | undefined => {
-  const tree = writer((node) => render(node, graph.unevaluated, tree.textOf, tree.textOf));
+  const tree = writer(graph.shared, (node) => render(node, graph.unevaluated, tree.textOf, tree.textOf));
   const text = tree.textOf(graph.root);
   return tree.exceeded() ? undefined : text;
 };
@@ -116,7 +118,7 @@ const circleText = (graph: Graph): string | undefined => {
   if (all.length > circleLimit) return undefined;
   const onCircle = new Set(all.filter((node) => reachable(childrenOf(node)).has(node)));
   const leading = all.filter((node) => [...reachable([node])].some((below) => onCircle.has(below)));
-  const tree = writer((node) => render(node, graph.unevaluated, tree.textOf, tree.textOf));
+  const tree = writer(true, (node) => render(node, graph.unevaluated, tree.textOf, tree.textOf));
 
   let hashes = new Map<Node, string>(leading.map((node) => [node, '""']));
   const orderOf = (node: Node): string => hashes.get(node) ?? tree.textOf(node);
@@ -134,7 +136,7 @@ const circleText = (graph: Graph): string | undefined => {
   const circling = new Set([...onCircle].map(orderOf));
   const names = new Map<string, string>();
   const waiting: Node[] = [];
-  const written = writer((node) => renderOne(node));
+  const written = writer(true, (node) => renderOne(node));
   const textOf = (node: Node): string => {
     if (!hashes.has(node)) return tree.textOf(node);
     if (!circling.has(orderOf(node))) return written.textOf(node);

@@ -3,8 +3,8 @@
  * reference reaches is not in it, and neither is the name of anything that was reached.
  */
 import { isObject, type Json, type JsonObject, pointer } from './json.ts';
-import { applicators, dialect, facts, patternFault, refused } from './keywords.ts';
-import { references } from './references.ts';
+import { dialect, patternFault, roles } from './keywords.ts';
+import { type References, references } from './references.ts';
 
 export type Part =
   | { readonly key: string; readonly form: 'fact'; readonly text: string }
@@ -27,157 +27,209 @@ export interface Fault {
 export interface Graph {
   readonly root: Node;
   readonly cyclic: boolean;
+  /** Whether a place may be reached on two ways; without references none is. */
+  readonly shared: boolean;
   /** Whether `unevaluated…` stands anywhere: then what merely looks at a property can change what is valid. */
   readonly unevaluated: boolean;
 }
 
-/** Deepest nesting of the JSON, longest path through references, in keys, and most places, of one schema. */
-export const schemaLimits = { nesting: 400, path: 1_000, nodes: 20_000 } as const;
+/** Longest way into one schema, references followed, in keys, and most places it may have. */
+export const schemaLimits = { path: 1_000, nodes: 20_000 } as const;
+
+/** Where one is, as the way back; most ways are never told. */
+interface Way {
+  readonly up: Way | undefined;
+  readonly key: string | number;
+  readonly depth: number;
+}
+const below = (up: Way | undefined, key: string | number): Way => ({ up, key, depth: (up?.depth ?? 0) + 1 });
+const keysOf = (way: Way | undefined): (string | number)[] => {
+  const keys: (string | number)[] = [];
+  for (let here = way; here !== undefined; here = here.up) keys.unshift(here.key);
+  return keys;
+};
 
 const anything: Node = { parts: [] };
 const nothing: Node = { parts: [{ key: 'not', form: 'one', child: anything }] };
-const wrappers = new Set(['allOf', 'anyOf', 'oneOf']);
+const tooLarge = `is deeper than ${schemaLimits.path} keys or has more than ${schemaLimits.nodes} places`;
 
-/** The one schema that `schema` is another spelling of: it holds a lone reference or a union of one. */
-const onlyTarget = (schema: JsonObject): Json | '$ref' | '$dynamicRef' | undefined => {
-  const telling = Object.keys(schema).filter(
-    (key) => key === '$ref' || key === '$dynamicRef' || facts.has(key) || applicators.has(key),
-  );
-  const [only] = telling;
-  if (telling.length !== 1 || only === undefined) return undefined;
-  if (only === '$ref' || only === '$dynamicRef') return only;
+/** The keyword that alone says something in a schema, if it leads to another one: a reference or a union of one. */
+const onlyKeyword = (schema: JsonObject): string | undefined => {
+  let only: string | undefined;
+  for (const key of Object.keys(schema)) {
+    if (!roles.has(key)) continue;
+    if (only !== undefined) return undefined;
+    only = key;
+  }
+  if (only === undefined) return undefined;
+  const role = roles.get(only)?.role;
+  if (role === 'reference') return only;
   const value = schema[only];
-  return wrappers.has(only) && Array.isArray(value) && value.length === 1 ? value[0] : undefined;
+  return (role === 'set' || role === 'bag') && Array.isArray(value) && value.length === 1 ? only : undefined;
 };
 
-export const schemaGraph = (schema: Json): { readonly graph: Graph } | { readonly fault: Fault } => {
-  const refs = references(schema);
+type Built = { readonly graph: Graph } | { readonly fault: Fault };
+
+/** The graph of one schema, or the first thing that is wrong with it. */
+export const schemaGraph = (schema: Json): Built => {
+  // Most schemas refer to nothing; only where one does, each place is remembered.
+  const built = buildGraph(schema, false);
+  return 'graph' in built && built.graph.shared ? buildGraph(schema, true) : built;
+};
+
+const buildGraph = (schema: Json, remember: boolean): Built => {
+  let refs: References | undefined;
+  let shared = false;
+  let count = 0;
   const nodes = new Map<JsonObject, Node>();
   const open = new Set<Node>();
   let fault: Fault | undefined;
   let cyclic = false;
   let unevaluated = false;
 
-  const refuse = (at: Fault['at'], rule: Fault['rule'], wrong: string): Node => {
-    fault ??= { at, rule, wrong };
+  const refuse = (way: Way | undefined, rule: Fault['rule'], wrong: string): Node => {
+    fault ??= { at: keysOf(way), rule, wrong };
     return anything;
   };
-  const led = (holder: JsonObject, keyword: '$ref' | '$dynamicRef', at: Fault['at']): Json => {
-    const found = refs.resolve(holder, keyword);
+  const led = (holder: JsonObject, keyword: string, way: Way | undefined): Json => {
+    shared = true;
+    if (!remember) return true;
+    refs ??= references(schema);
+    const found = refs.resolve(holder, keyword === '$ref' ? '$ref' : '$dynamicRef');
     if ('target' in found) return found.target;
-    refuse(
-      [...at, keyword],
-      'reference',
-      `${found.wrong} (${JSON.stringify(holder[keyword])?.slice(0, 200)})`,
-    );
+    const text = JSON.stringify(holder[keyword])?.slice(0, 200);
+    refuse(below(way, keyword), 'reference', `${found.wrong} (${text})`);
     return true;
   };
 
-  const nodeOf = (from: Json, at: Fault['at']): Node => {
-    let here = from;
+  /** Follows what is only another spelling: a reference or a union of one that stands alone. */
+  const meant = (from: JsonObject, way: Way | undefined): Json => {
+    let here: Json = from;
     const passed = new Set<Json>();
     while (isObject(here)) {
-      const unfit = dialectFault(here);
-      if (unfit !== undefined) return refuse([...at, unfit[0]], 'unsupported', unfit[1]);
-      const target = onlyTarget(here);
-      if (target === undefined) break;
-      if (passed.has(here)) return refuse(at, 'reference', 'refers to itself and says nothing else');
+      const only = onlyKeyword(here);
+      if (only === undefined) break;
+      if (passed.has(here)) {
+        refuse(way, 'reference', 'refers to itself and says nothing else');
+        return true;
+      }
       passed.add(here);
-      here = target === '$ref' || target === '$dynamicRef' ? led(here, target, at) : target;
+      refuseDialect(here, way);
+      here =
+        roles.get(only)?.role === 'reference'
+          ? led(here, only, way)
+          : ((here[only] as readonly Json[])[0] as Json);
     }
+    return here;
+  };
+
+  const refuseDialect = ({ $schema }: JsonObject, way: Way | undefined): void => {
+    if ($schema !== undefined && String($schema).replace(/#$/, '') !== dialect)
+      refuse(below(way, '$schema'), 'unsupported', `must be ${dialect}`);
+  };
+
+  const nodeOf = (from: Json, way: Way | undefined): Node => {
+    const here = isObject(from) && onlyKeyword(from) !== undefined ? meant(from, way) : from;
     if (here === true) return anything;
     if (here === false) return nothing;
-    if (!isObject(here)) return refuse(at, 'invalid', 'must be a schema: an object, true or false');
-    const known = nodes.get(here);
+    if (!isObject(here)) return refuse(way, 'invalid', 'must be a schema: an object, true or false');
+    const known = remember ? nodes.get(here) : undefined;
     if (known !== undefined) {
       if (open.has(known)) cyclic = true;
       return known;
     }
-    if (at.length > schemaLimits.path || nodes.size >= schemaLimits.nodes)
-      return refuse(
-        at,
-        'too-large',
-        `is deeper than ${schemaLimits.path} keys or has more than ${schemaLimits.nodes} places`,
-      );
+    count += 1;
+    if ((way?.depth ?? 0) > schemaLimits.path || count > schemaLimits.nodes)
+      return refuse(way, 'too-large', tooLarge);
+    if (!remember) return { parts: partsOf(here, way) };
     const node: Node = { parts: [] };
     nodes.set(here, node);
     open.add(node);
-    node.parts = partsOf(here, at);
+    node.parts = partsOf(here, way);
     open.delete(node);
     return node;
   };
 
-  const partsOf = (holder: JsonObject, at: Fault['at']): Part[] => {
+  const partsOf = (holder: JsonObject, way: Way | undefined): Part[] => {
+    refuseDialect(holder, way);
     const parts: Part[] = [];
     const joined: Node[] = [];
     for (const key of Object.keys(holder)) {
+      const known = roles.get(key);
+      if (known === undefined) continue;
       const value = holder[key] as Json;
-      const fact = facts.get(key)?.(value);
-      const form = applicators.get(key);
-      if (fact !== undefined) {
-        if ('wrong' in fact) refuse([...at, key], 'invalid', fact.wrong);
+      if (known.role === 'fact') {
+        const fact = known.read(value);
+        if ('wrong' in fact) refuse(below(way, key), 'invalid', fact.wrong);
         else if (fact.text !== undefined) parts.push({ key, form: 'fact', text: fact.text });
-      } else if (key === '$ref' || key === '$dynamicRef') {
-        joined.push(nodeOf(led(holder, key, at), [...at, key]));
-      } else if (form === 'one') {
+        continue;
+      }
+      const here = below(way, key);
+      if (known.role === 'one') {
         if (key === 'unevaluatedProperties' || key === 'unevaluatedItems') unevaluated = true;
-        parts.push({ key, form, child: nodeOf(value, [...at, key]) });
-      } else if (form === 'map') {
-        if (!isObject(value)) refuse([...at, key], 'invalid', 'must be an object of schemas');
-        else parts.push({ key, form, entries: entriesOf(key, value, at) });
-      } else if (form !== undefined) {
-        if (!Array.isArray(value) || value.length === 0)
-          refuse([...at, key], 'invalid', 'must be a list of at least one schema');
-        else parts.push({ key, form, children: value.map((item, i) => nodeOf(item, [...at, key, i])) });
+        parts.push({ key, form: 'one', child: nodeOf(value, here) });
+      } else if (known.role === 'map') {
+        if (!isObject(value)) refuse(here, 'invalid', 'must be an object of schemas');
+        else parts.push({ key, form: 'map', entries: entriesOf(key, value, here) });
+      } else if (known.role === 'reference') {
+        joined.push(nodeOf(led(holder, key, way), here));
+      } else if (known.role === 'refused') {
+        refuse(here, 'unsupported', `is not a keyword of JSON Schema 2020-12: ${known.instead}`);
+      } else if (!Array.isArray(value) || value.length === 0) {
+        refuse(here, 'invalid', 'must be a list of at least one schema');
+      } else {
+        const list = value as readonly Json[];
+        parts.push({ key, form: known.role, children: list.map((item, i) => nodeOf(item, below(here, i))) });
       }
     }
     return settled(parts, joined);
   };
 
-  const entriesOf = (key: string, value: JsonObject, at: Fault['at']): [string, Node][] => {
+  const entriesOf = (key: string, value: JsonObject, way: Way): [string, Node][] => {
     const names = Object.keys(value).sort();
     if (key === 'patternProperties')
       for (const name of names) {
         const wrong = patternFault(name);
-        if (wrong !== undefined) refuse([...at, key, name], 'invalid', wrong);
+        if (wrong !== undefined) refuse(below(way, name), 'invalid', wrong);
       }
-    return names.map((name) => [name, nodeOf(value[name] as Json, [...at, key, name])]);
+    return names.map((name) => [name, nodeOf(value[name] as Json, below(way, name))]);
   };
 
-  const root = nodeOf(schema, []);
-  return fault === undefined ? { graph: { root, cyclic, unevaluated } } : { fault };
+  const root = nodeOf(schema, undefined);
+  return fault === undefined ? { graph: { root, cyclic, shared, unevaluated } } : { fault };
 };
 
-const dialectFault = (schema: JsonObject): readonly [string, string] | undefined => {
-  for (const [key, instead] of refused)
-    if (Object.hasOwn(schema, key)) return [key, `is not a keyword of JSON Schema 2020-12: ${instead}`];
-  if (Object.hasOwn(schema, '$schema') && String(schema.$schema).replace(/#$/, '') !== dialect)
-    return ['$schema', `must be ${dialect}`];
-  return undefined;
-};
+// What stands for nothing without another keyword.
+const needs: ReadonlyMap<string, string> = new Map([
+  ['then', 'if'],
+  ['else', 'if'],
+  ['minContains', 'contains'],
+  ['maxContains', 'contains'],
+]);
 
-/** The parts of one place, sorted; those that another keyword must be there for are dropped without it. */
-const settled = (parts: readonly Part[], joined: readonly Node[]): Part[] => {
+/** The parts of one place, sorted: `enum` of one value as `const`, references among `allOf`, nothing idle. */
+const settled = (parts: Part[], joined: readonly Node[]): Part[] => {
+  if (joined.length === 0 && !parts.some(({ key }) => key === 'enum' || needs.has(key)))
+    return parts.sort(byKey);
   const has = (key: string): boolean => parts.some((part) => part.key === key);
-  const idle = new Set<string>();
-  if (!has('if')) for (const key of ['then', 'else']) idle.add(key);
-  if (!has('contains')) for (const key of ['minContains', 'maxContains']) idle.add(key);
-  const kept = parts.filter((part) => !idle.has(part.key));
-  // `enum` of one value and `const` say the same.
-  if (!has('const'))
-    kept.forEach((part, place) => {
-      if (part.key !== 'enum' || part.form !== 'fact') return;
-      const listed = JSON.parse(part.text) as readonly Json[];
-      if (listed.length === 1) kept[place] = { key: 'const', form: 'fact', text: part.text.slice(1, -1) };
-    });
-  if (joined.length > 0) {
-    const place = kept.findIndex((part) => part.key === 'allOf');
-    const before = kept[place];
-    const children = before?.form === 'set' ? [...before.children, ...joined] : joined;
-    if (before !== undefined) kept.splice(place, 1);
-    kept.push({ key: 'allOf', form: 'set', children });
+  const kept: Part[] = [];
+  let all = joined;
+  for (const part of parts) {
+    const needed = needs.get(part.key);
+    if (needed !== undefined && !has(needed)) continue;
+    if (part.key === 'allOf' && part.form === 'set' && joined.length > 0) all = [...joined, ...part.children];
+    else if (part.key === 'enum' && part.form === 'fact' && !has('const')) kept.push(constOrEnum(part.text));
+    else kept.push(part);
   }
-  return kept.sort((a, b) => (a.key < b.key ? -1 : 1));
+  if (joined.length > 0) kept.push({ key: 'allOf', form: 'set', children: all });
+  return kept.sort(byKey);
+};
+
+const byKey = (a: Part, b: Part): number => (a.key < b.key ? -1 : 1);
+
+const constOrEnum = (text: string): Part => {
+  const one = (JSON.parse(text) as readonly Json[]).length === 1;
+  return { key: one ? 'const' : 'enum', form: 'fact', text: one ? text.slice(1, -1) : text };
 };
 
 /** A fault as a person reads it. */

@@ -22,27 +22,54 @@ export const canonicalJson = (value: Json): string => {
 export const nestsDeeperThan = (value: Json, levels: number): boolean => {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  return Object.values(value).some((item) => nestsDeeperThan(item as Json, levels - 1));
+  for (const key in value) if (nestsDeeperThan((value as JsonObject)[key] as Json, levels - 1)) return true;
+  return false;
 };
 
-// A string, and the colon that makes it a key. Sticky over valid JSON text, so that it never starts inside a string.
-const stringToken = /"(?:[^"\\]|\\.)*"(\s*:)?/g;
+const [backslash, colon, space] = [92, 58, 32];
 
+/** Strings of a valid JSON text that stand before a colon. */
 const keysWritten = (text: string): number => {
   let count = 0;
-  for (const found of text.matchAll(stringToken)) if (found[1] !== undefined) count += 1;
+  for (let open = text.indexOf('"'); open >= 0; ) {
+    let close = text.indexOf('"', open + 1);
+    for (;;) {
+      let slashes = 0;
+      while (text.charCodeAt(close - 1 - slashes) === backslash) slashes += 1;
+      if (slashes % 2 === 0) break;
+      close = text.indexOf('"', close + 1);
+    }
+    let next = close + 1;
+    while (text.charCodeAt(next) <= space) next += 1;
+    if (text.charCodeAt(next) === colon) count += 1;
+    open = text.indexOf('"', close + 1);
+  }
   return count;
 };
 
-const keysHeld = (value: Json): number => {
-  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + keysHeld(item), 0);
-  if (!isObject(value)) return 0;
-  const keys = Object.keys(value);
-  return keys.reduce((sum, key) => sum + keysHeld(value[key] as Json), keys.length);
+/** Keys of all objects of a value; not a number where it nests deeper than `levels`. */
+const keysHeld = (value: Json, levels: number): number => {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (levels === 0) return Number.NaN;
+  let count = 0;
+  const list = Array.isArray(value);
+  // What `JSON.parse` makes has no keys but its own.
+  for (const key in value) {
+    const item = (value as JsonObject)[key] as Json;
+    if (!list) count += 1;
+    if (typeof item === 'object') count += keysHeld(item, levels - 1);
+  }
+  return count;
 };
 
-/** Whether some object of a JSON text names a key twice; `value` is what `JSON.parse` made of the text. */
-export const hasDuplicateKeys = (text: string, value: Json): boolean => keysWritten(text) !== keysHeld(value);
+/** Why readers could disagree on a JSON text, or undefined; `value` is what `JSON.parse` made of it. */
+export const ambiguity = (text: string, value: Json, levels: number): string | undefined => {
+  const held = keysHeld(value, levels);
+  if (Number.isNaN(held)) return `it nests deeper than ${levels} levels`;
+  return keysWritten(text) === held
+    ? undefined
+    : 'an object in it has a key twice, so that readers disagree on it';
+};
 
 /** A JSON pointer (RFC 6901) from its segments. */
 export const pointer = (segments: readonly (string | number)[]): string =>
@@ -54,3 +81,47 @@ export const pointerSegments = (text: string): readonly string[] =>
     .split('/')
     .slice(1)
     .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/g;
+
+/** The line, from 1, of the deepest place on `path` that a valid JSON text has. */
+export const lineOf = (text: string, path: readonly (string | number)[]): number => {
+  // How far `path` was matched, and how many levels stand open; a key or an index counts where both are equal.
+  const open: (number | undefined)[] = [];
+  let matched = 0;
+  let found = 0;
+  let key: string | undefined;
+  const step = (at: number, here: string | number | undefined): void => {
+    if (open.length !== matched + 1 || here !== path[matched]) return;
+    matched += 1;
+    found = at;
+  };
+  for (const match of text.matchAll(token)) {
+    const [word] = match;
+    const index = open.at(-1);
+    if (word === ',') {
+      if (index !== undefined) open[open.length - 1] = index + 1;
+      continue;
+    }
+    if (word === ':') continue;
+    if (word === '}' || word === ']') {
+      open.pop();
+      if (open.length < matched) break;
+      continue;
+    }
+    if (index !== undefined) step(match.index, index);
+    else if (open.length > 0 && key === undefined && word.startsWith('"')) {
+      key = JSON.parse(word) as string;
+      step(match.index, key);
+      continue;
+    }
+    key = undefined;
+    if (matched === path.length && path.length > 0) break;
+    if (word === '{') open.push(undefined);
+    else if (word === '[') open.push(0);
+  }
+  let line = 1;
+  for (let feed = text.indexOf('\n'); feed >= 0 && feed < found; feed = text.indexOf('\n', feed + 1))
+    line += 1;
+  return line;
+};

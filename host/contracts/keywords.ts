@@ -4,13 +4,17 @@
  *
  * `format` is identity although 2020-12 lets it annotate: the validator that checks messages asserts it.
  */
-import { canonicalJson, isObject, type Json } from './json.ts';
+import { canonicalJson, isObject, type Json, nestsDeeperThan } from './json.ts';
 
 /** Its canonical text, `undefined` for a value that forbids nothing, or what is wrong with it. */
 export type Fact = { readonly text: string | undefined } | { readonly wrong: string };
 
 const noLimit: Fact = { text: undefined };
 const text = (value: Json): Fact => ({ text: canonicalJson(value) });
+// Deepest nesting of a `const` or of a value of an `enum`.
+const dataDepth = 400;
+const datum = (value: Json): Fact =>
+  nestsDeeperThan(value, dataDepth) ? wrong(`a value of at most ${dataDepth} levels`) : text(value);
 const wrong = (expected: string): Fact => ({ wrong: `must be ${expected}` });
 
 const number = (value: Json): Fact => (typeof value === 'number' ? text(value) : wrong('a number'));
@@ -28,6 +32,7 @@ const sortedTexts = (values: readonly string[]): string[] => [...new Set(values)
 
 const types = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 const type = (value: Json): Fact => {
+  if (typeof value === 'string' && types.includes(value)) return { text: `"${value}"` };
   const named = typeof value === 'string' ? [value] : value;
   if (!isStrings(named) || named.length === 0 || named.some((name) => !types.includes(name)))
     return wrong(`one or more of ${types.join(', ')}`);
@@ -55,6 +60,7 @@ const dependentRequired = (value: Json): Fact => {
 
 const values = (value: Json): Fact => {
   if (!Array.isArray(value) || value.length === 0) return wrong('a list of at least one value');
+  if (nestsDeeperThan(value, dataDepth)) return wrong(`a list of values of at most ${dataDepth} levels`);
   return { text: `[${sortedTexts(value.map(canonicalJson)).join(',')}]` };
 };
 
@@ -76,7 +82,7 @@ const pattern = (value: Json): Fact => {
 /** Keywords whose value is data. `const` and `enum` are told apart after all: see `constOrEnum`. */
 export const facts: ReadonlyMap<string, (value: Json) => Fact> = new Map([
   ['type', type],
-  ['const', text],
+  ['const', datum],
   ['enum', values],
   ['multipleOf', number],
   ['maximum', number],
@@ -139,9 +145,29 @@ export const refused: ReadonlyMap<string, string> = new Map([
 /** The dialect a shape is written in. */
 export const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/** An object's text from its members' texts. */
+/** An object's text from its members' texts, in any order. */
 export const objectText = (members: readonly (readonly [string, string])[]): string =>
-  `{${[...members]
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([key, value]) => `${JSON.stringify(key)}:${value}`)
-    .join(',')}}`;
+  sortedObjectText([...members].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+
+/** The same, of members that are sorted already. */
+export const sortedObjectText = (members: readonly (readonly [string, string])[]): string => {
+  let text = '';
+  for (const [key, value] of members) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${value}`;
+  return `{${text}}`;
+};
+
+/** What a keyword is to the graph of a schema; annotations are nothing. */
+export type Role =
+  | { readonly role: 'fact'; readonly read: (value: Json) => Fact }
+  | { readonly role: 'one' | 'map' | 'list' | 'set' | 'bag' }
+  | { readonly role: 'reference' }
+  | { readonly role: 'refused'; readonly instead: string };
+
+/** Every keyword that is not an annotation, in one look-up: it is done for each key of each schema. */
+export const roles: ReadonlyMap<string, Role> = new Map<string, Role>([
+  ...[...facts].map(([key, read]) => [key, { role: 'fact', read }] as const),
+  ...[...applicators].map(([key, role]) => [key, { role }] as const),
+  ...[...refused].map(([key, instead]) => [key, { role: 'refused', instead }] as const),
+  ['$ref', { role: 'reference' }],
+  ['$dynamicRef', { role: 'reference' }],
+]);

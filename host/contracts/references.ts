@@ -23,8 +23,11 @@ const absolute = (reference: string, base: string): string | undefined => {
   return url.href.replace(/#$/, '');
 };
 
-const index = (schema: Json, base: string, places: Places): void => {
-  if (!isObject(schema) || places.baseOf.has(schema)) return;
+// Deepest nesting that is looked through for names; the graph of a schema ends before it.
+const depthLimit = 1_000;
+
+const index = (schema: Json, base: string, places: Places, depth = 0): void => {
+  if (!isObject(schema) || places.baseOf.has(schema) || depth > depthLimit) return;
   const id = typeof schema.$id === 'string' ? absolute(schema.$id, base) : undefined;
   const own = id ?? base;
   if (id !== undefined) places.byUri.set(id, schema);
@@ -39,9 +42,10 @@ const index = (schema: Json, base: string, places: Places): void => {
     const value = schema[key] as Json;
     const form = shelves.has(key) ? 'map' : applicators.get(key);
     if (form === undefined) continue;
-    if (form === 'one') index(value, own, places);
-    else if (Array.isArray(value)) for (const item of value) index(item, own, places);
-    else if (isObject(value)) for (const name of Object.keys(value)) index(value[name] as Json, own, places);
+    if (form === 'one') index(value, own, places, depth + 1);
+    else if (Array.isArray(value)) for (const item of value) index(item, own, places, depth + 1);
+    else if (isObject(value))
+      for (const name of Object.keys(value)) index(value[name] as Json, own, places, depth + 1);
   }
 };
 

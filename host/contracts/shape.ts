@@ -4,8 +4,8 @@
 import { hash } from 'node:crypto';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { canonicalSchema } from './canonical.ts';
-import { faultPlace, schemaLimits } from './graph.ts';
-import { isObject, type Json, nestsDeeperThan } from './json.ts';
+import { faultPlace } from './graph.ts';
+import { isObject, type Json } from './json.ts';
 
 export interface Topic {
   readonly id: string;
@@ -44,11 +44,6 @@ export const canonicalShape = (topic: Topic): Result<CanonicalShape> => {
       subject: topic.id,
       message: 'A command has the shape {request, reply}, an event {event}.',
       evidence: `kind ${JSON.stringify(topic.kind)}, shape with ${keys.map((key) => JSON.stringify(key)).join(', ') || 'nothing'}`,
-    });
-  if (nestsDeeperThan(topic.shape as Json, schemaLimits.nesting))
-    return refuse('contract/shape-too-large', {
-      subject: topic.id,
-      evidence: `nests deeper than ${schemaLimits.nesting} levels`,
     });
   const texts: string[] = [];
   for (const slot of slots) {

@@ -11,6 +11,7 @@ import { policy } from './codes/policy.ts';
 import { process } from './codes/process.ts';
 import { sandbox } from './codes/sandbox.ts';
 import { session } from './codes/session.ts';
+import { skill } from './codes/skill.ts';
 import { state } from './codes/state.ts';
 import { station } from './codes/station.ts';
 
@@ -31,6 +32,7 @@ export const registry = {
   ...process,
   ...sandbox,
   ...session,
+  ...skill,
   ...state,
   ...station,
 } satisfies Record<string, KnownProblem>;

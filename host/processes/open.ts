@@ -2,18 +2,22 @@
  * Starts processes and knows the live ones. A child is resolved and checked first, waits at the gate until the
  * watchdog and the note know its group, and is let go only then.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { type ChildPipes, superviseChild } from './child.ts';
 import type { OpenProcesses, Processes, ProcessRequest, RunningProcess } from './edge.ts';
-import { canBeGated, gateArguments } from './gate.ts';
+import { canBeGated, type GateProgram, gateArguments, gateText } from './gate.ts';
 import { endLeftovers, removeNote, writeNote } from './notes.ts';
 import { resolveCommand } from './resolve.ts';
 import { openWatchdog, type Watchdog } from './watchdog.ts';
 import { type Launch, windowsLaunch } from './windows.ts';
+
+/** A spare gate is made this long after the last was taken: when whoever waits for that has gone on, ms. */
+const spareAfterMs = 200;
 
 const isWindows = process.platform === 'win32';
 
@@ -35,27 +39,30 @@ const started = (child: ChildProcess): Promise<Error | undefined> =>
   });
 
 /** The child's pipes; `stdio` below asks for each of them, so a missing one means that it did not start. */
-const pipesOf = (child: ChildProcess): (ChildPipes & { readonly gate: Writable | null }) | undefined => {
+const pipesOf = (child: ChildProcess): ChildPipes | undefined => {
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null || stderr === null) return undefined;
-  return { child, pid, stdin, stdout, stderr, gate: (child.stdio[3] as Writable | undefined) ?? null };
+  return { child, pid, stdin, stdout, stderr };
 };
 
-const launchOf = (request: ProcessRequest, file: string): Result<Launch & { readonly gated: boolean }> => {
-  if (isWindows) {
-    const shell = process.env.ComSpec ?? 'C:\\Windows\\System32\\cmd.exe';
-    const launch = windowsLaunch(request.alias, file, request.args, shell);
-    return launch.ok ? ok({ ...launch.value, gated: false }) : launch;
-  }
-  return canBeGated(request.env)
-    ? ok({
-        file: '/bin/sh',
-        args: gateArguments(file, request.args, request.env),
-        verbatim: false,
-        gated: true,
-      })
-    : ok({ file, args: request.args, verbatim: false, gated: false });
+/** A started child that waits for `go`, or that needs none and runs already. */
+interface Waiting {
+  readonly pipes: ChildPipes;
+  /** Lets a gate become the program. */
+  readonly go: (program: GateProgram) => void;
+  /** Ends a gate that is not needed: without its text it starts nothing. */
+  readonly leave: () => void;
+  /** Whether it can still become anything. */
+  readonly isWhole: () => boolean;
+}
+
+/** Whether a child and its pipes keep this process running. */
+const setReference = ({ child }: ChildPipes, how: 'ref' | 'unref'): void => {
+  child[how]();
+  for (const pipe of child.stdio) (pipe as Socket | null)?.[how]();
 };
+
+const isOver = ({ child }: ChildPipes): boolean => child.exitCode !== null || child.signalCode !== null;
 
 const spawnFailed = (alias: string, evidence: string): Result<never> =>
   refuse('process/spawn-failed', { subject: alias, evidence });
@@ -74,64 +81,122 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     return known;
   };
 
-  const start = async (request: ProcessRequest): Promise<Result<RunningProcess>> => {
-    const [resolved, enterable] = await Promise.all([
-      resolveCommand(request.alias, request.command, {
-        path: process.env.PATH ?? '',
-        platform: process.platform,
-        ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
-      }),
-      isEnterable(request.cwd),
-    ]);
-    if (!resolved.ok) return resolved;
-    if (!enterable) {
-      return refuse('process/no-directory', { subject: request.alias, evidence: request.cwd });
-    }
-    const launch = launchOf(request, resolved.value);
-    if (!launch.ok) return launch;
-    const { file, args, verbatim, gated } = launch.value;
+  const forget = (pid: number): void => {
+    watchdog?.remove(pid);
+    removeNote(run, pid);
+  };
+
+  /** Spawns and makes the group known to the watchdog. */
+  const spawnKnown = async (
+    alias: string,
+    launch: Launch,
+    options: SpawnOptions,
+  ): Promise<Result<Waiting>> => {
     let child: ChildProcess;
     try {
-      child = spawn(file, args, {
-        cwd: request.cwd,
-        env: request.env,
+      child = spawn(launch.file, launch.args, {
+        ...options,
         detached: !isWindows,
-        stdio: gated ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['pipe', 'pipe', 'pipe'],
         windowsHide: true,
-        windowsVerbatimArguments: verbatim,
+        windowsVerbatimArguments: launch.verbatim,
       });
     } catch (error) {
       // Node throws for what the kernel would refuse: a NUL in an argument or in the environment.
-      return spawnFailed(request.alias, error instanceof Error ? error.message : String(error));
+      return spawnFailed(alias, error instanceof Error ? error.message : String(error));
     }
     const pipes = pipesOf(child);
     const [fault, known] = await Promise.all([
       started(child),
       pipes === undefined ? false : tellOf(pipes.pid),
     ]);
-    if (fault !== undefined || pipes === undefined) {
-      return spawnFailed(request.alias, fault?.message ?? 'no process');
-    }
-    const { pid, gate } = pipes;
+    if (fault !== undefined || pipes === undefined) return spawnFailed(alias, fault?.message ?? 'no process');
+    const gate = (child.stdio[3] as Writable | undefined) ?? null;
     gate?.on('error', () => {});
-    const forget = (): void => {
-      watchdog?.remove(pid);
-      removeNote(run, pid);
-    };
-    const ended = child.exitCode !== null || child.signalCode !== null;
-    if (!known || (gated && ended)) {
-      // Without its line the gate starts nothing; a child that was started directly is ended by number.
+    const leave = (): void => {
       gate?.destroy();
-      if (!ended) child.kill('SIGKILL');
-      forget();
-      return spawnFailed(request.alias, known ? 'it ended before it began' : 'the watchdog does not answer');
+      // One that was started directly is ended by number.
+      if (gate === null && !isOver(pipes)) child.kill('SIGKILL');
+      forget(pipes.pid);
+    };
+    if (!known) {
+      leave();
+      return spawnFailed(alias, 'the watchdog does not answer');
     }
+    return ok({
+      pipes,
+      go: (program) => void gate?.end(gateText(program)),
+      leave,
+      isWhole: () => !isOver(pipes) && gate?.writable !== false,
+    });
+  };
+
+  const openGate = (alias: string): Promise<Result<Waiting>> =>
+    spawnKnown(
+      alias,
+      { file: '/bin/sh', args: [...gateArguments], verbatim: false },
+      { cwd: '/', env: {}, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] },
+    );
+
+  /** One gate waits ahead of need. */
+  let spare: Promise<Result<Waiting>> | undefined;
+  let making: NodeJS.Timeout | undefined;
+  let closing = false;
+  const makeSpare = (): void => {
+    if (isWindows || closing || making !== undefined || spare !== undefined) return;
+    making = setTimeout(() => {
+      making = undefined;
+      if (closing) return;
+      spare = openGate('gate');
+      // A gate that waits keeps nobody: a process that has nothing else to do may end, and the gate with it.
+      void spare.then((made) => made.ok && setReference(made.value.pipes, 'unref'));
+    }, spareAfterMs);
+    making.unref();
+  };
+  const takeGate = async (alias: string): Promise<Result<Waiting>> => {
+    const kept = spare;
+    spare = undefined;
+    const ready = await kept;
+    makeSpare();
+    if (ready?.ok !== true) return openGate(alias);
+    setReference(ready.value.pipes, 'ref');
+    if (ready.value.isWhole()) return ready;
+    ready.value.leave();
+    return openGate(alias);
+  };
+
+  const waitingFor = async (request: ProcessRequest, file: string): Promise<Result<Waiting>> => {
+    if (!isWindows && canBeGated(request)) return takeGate(request.alias);
+    const { alias, args, cwd, env } = request;
+    const shell = process.env.ComSpec ?? 'C:\\Windows\\System32\\cmd.exe';
+    const launch = isWindows ? windowsLaunch(alias, file, args, shell) : ok({ file, args, verbatim: false });
+    if (!launch.ok) return launch;
+    return spawnKnown(alias, launch.value, { cwd, env: { ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
+  };
+
+  const start = async (request: ProcessRequest): Promise<Result<RunningProcess>> => {
+    const { alias, args, cwd, env } = request;
+    const texts = [cwd, ...args, ...Object.entries(env).flat()];
+    if (texts.some((text) => text.includes('\0')))
+      return spawnFailed(alias, 'null bytes in an argument or in the environment');
+    const [resolved, enterable] = await Promise.all([
+      resolveCommand(alias, request.command, {
+        path: process.env.PATH ?? '',
+        platform: process.platform,
+        ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
+      }),
+      isEnterable(cwd),
+    ]);
+    if (!resolved.ok) return resolved;
+    if (!enterable) return refuse('process/no-directory', { subject: alias, evidence: cwd });
+    const waiting = await waitingFor(request, resolved.value);
+    if (!waiting.ok) return waiting;
+    const { pipes, go } = waiting.value;
     const running = superviseChild(pipes, request, (gone) => {
       live.delete(running);
-      if (gone) forget();
+      if (gone) forget(pipes.pid);
     });
     live.add(running);
-    gate?.end('go\n');
+    go({ file: resolved.value, args, cwd, env });
     return ok(running);
   };
 
@@ -142,6 +207,11 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
       return begun.finally(() => starting.delete(begun));
     },
     endAll: async (graceMs) => {
+      closing = true;
+      clearTimeout(making);
+      const unused = await spare;
+      spare = undefined;
+      if (unused?.ok === true) unused.value.leave();
       await Promise.allSettled([...starting]);
       await Promise.all([...live].map((running) => running.end(graceMs)));
     },

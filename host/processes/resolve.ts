@@ -16,6 +16,9 @@ export interface Search {
   readonly extensions?: string;
 }
 
+// In the message; the evidence holds more of it.
+const shownPathLength = 1_000;
+
 type Fitness = 'executable' | 'not-executable' | 'missing';
 
 const fitness = async (file: string): Promise<Fitness> => {
@@ -96,7 +99,9 @@ export const resolveCommand = async (
   }
   return refuse('process/not-found', {
     subject: alias,
-    message: `The program ${JSON.stringify(alias)} was not found${named ? '' : " on the station's PATH"}.`,
+    message: named
+      ? `The program ${JSON.stringify(alias)} was not found at ${command}.`
+      : `The program ${JSON.stringify(alias)} was not found on the station's PATH (${search.path.slice(0, shownPathLength) || 'empty'}).`,
     evidence: where,
   });
 };

@@ -15,7 +15,7 @@ import { openProcesses } from '../processes/index.ts';
 import { defaultLimits } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
-import { type Home, installation } from './home.ts';
+import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openPlacements } from './placements.ts';
 import { openResidents, type Residents } from './residents.ts';
@@ -33,9 +33,11 @@ export interface RoomsOptions {
   readonly state: State;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** Folder of the bundles this installation ships. */
+  readonly shipped: string;
 }
 
-export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promise<Rooms> => {
+export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions): Promise<Rooms> => {
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
@@ -132,7 +134,7 @@ export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promis
     if (isOver((event as { state: string }).state)) tidy = tidy.then(() => cleared(placements, log));
   });
   residents.start();
-  await installShipped(residents, store, (id, why) => {
+  await installShipped(shipped, residents, store, (id, why) => {
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
 
@@ -201,11 +203,11 @@ const secretNames = (current: () => Policy) => {
  * installed. One the operator uninstalled does not come back.
  */
 const installShipped = async (
+  folder: string,
   residents: Residents,
   store: ReturnType<typeof openComponentStore>,
   refused: (id: string, why: Problem) => void,
 ): Promise<void> => {
-  const folder = join(installation(), 'dist', 'bundles');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).sort(contractsFirst)) {
     const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');

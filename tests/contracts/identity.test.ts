@@ -340,7 +340,7 @@ const refused: readonly (readonly [string, unknown, string])[] = [
     parsed(`${'{"items":'.repeat(3_000)}true${'}'.repeat(3_000)}`),
     'contract/shape-too-large',
   ],
-  ['deep data', { const: parsed(`${'['.repeat(3_000)}${']'.repeat(3_000)}`) }, 'contract/shape-too-large'],
+  ['deep data', { const: parsed(`${'['.repeat(3_000)}${']'.repeat(3_000)}`) }, 'contract/shape-invalid'],
 ];
 
 for (const [what, left, right] of same)

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { gateArguments } from '../../host/processes/gate.ts';
+import { gateArguments, gateText } from '../../host/processes/gate.ts';
 import { openProcesses } from '../../host/processes/index.ts';
 import { temporary, vanished } from './fixtures/setup.ts';
 
@@ -117,35 +117,41 @@ test('a note about a number that belongs to somebody else by now ends nobody', a
 });
 
 for (const shell of ['/bin/sh', '/bin/bash'].filter(existsSync)) {
-  test(`the gate (${shell}) starts nothing when the station dies before the line`, async (t) => {
+  test(`the gate (${shell}) starts nothing when the station dies before all of the text`, async (t) => {
     const folder = temporary(t);
-    const args = gateArguments('/bin/sh', ['-c', 'echo started > started'], {});
-    const child = spawn(shell, [...args], {
-      argv0: 'sh',
-      cwd: folder,
-      env: {},
-      stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
-    });
-    child.stdio[3]?.destroy();
-    assert.deepEqual(await once(child, 'exit'), [125, null]);
-    assert.deepEqual(readdirSync(folder), []);
+    const args = ['-c', 'echo started > started'];
+    const text = gateText({ file: '/bin/sh', args, cwd: folder, env: {} });
+    for (const part of ['', text.slice(0, text.indexOf('exec')), text.slice(0, -2)]) {
+      const child = spawn(shell, [...gateArguments], {
+        argv0: 'sh',
+        cwd: '/',
+        env: {},
+        stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+      });
+      const gate = child.stdio[3];
+      assert.ok(gate && 'write' in gate);
+      gate.end(part);
+      assert.deepEqual(await once(child, 'exit'), [125, null]);
+      assert.deepEqual(readdirSync(folder), []);
+    }
   });
 
-  test(`the gate (${shell}) hands on the environment as it is`, async (t) => {
-    const env = { A: '1', SHLVL: '7' };
-    const script = 'console.log(JSON.stringify(process.env))';
-    const child = spawn(shell, [...gateArguments(process.execPath, ['-e', script], env)], {
+  test(`the gate (${shell}) hands on arguments, folder and environment as they are`, async (t) => {
+    const odd = `a 'b' "c" $HOME \\ \`id\`\n* ü\n`;
+    const env = { A: odd, SHLVL: '7' };
+    const cwd = join(temporary(t), "it's here");
+    mkdirSync(cwd);
+    const script = 'console.log(JSON.stringify([process.env, process.argv.slice(1), process.cwd()]))';
+    const child = spawn(shell, [...gateArguments], {
       argv0: 'sh',
-      cwd: temporary(t),
-      env,
+      cwd: '/',
+      env: {},
       stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
     });
     const gate = child.stdio[3];
     assert.ok(gate && 'write' in gate && child.stdout);
-    gate.end('go\n');
+    gate.end(gateText({ file: process.execPath, args: ['-e', script, '--', odd], cwd, env }));
     const [line] = await once(createInterface({ input: child.stdout }), 'line');
-    const seen = JSON.parse(String(line));
-    assert.equal(seen.A, '1');
-    assert.deepEqual(Object.keys(seen).sort(), ['A', 'SHLVL']);
+    assert.deepEqual(JSON.parse(String(line)), [env, [odd], cwd]);
   });
 }

@@ -1,0 +1,208 @@
+/**
+ * `skills …`: works on this machine's folders, without a station; the skills of installed bundles are there when
+ * `bundles` can name them.
+ */
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Command, Option } from 'commander';
+import { ok, type Result, refuse } from '../problems/index.ts';
+import type { Finding, Look, Skill, SkillOrigin, SkillSource } from '../skills/index.ts';
+
+interface Answer {
+  readonly json: unknown;
+  readonly plain: string;
+  readonly exit?: 1;
+}
+/** Runs what a command does, prints its answer or problem, and keeps its exit code. */
+export type RunSkills = (act: (io: { readonly home: string }) => Promise<Result<Answer>>) => Promise<void>;
+
+export interface SkillsPorts {
+  /** Skills of the bundles installed in a home; none where no station runs. */
+  readonly bundles?: (home: string) => Promise<readonly SkillSource[]>;
+  /** Folder of the person's skills (default: `~/.jupiter/skills`). */
+  readonly person?: string;
+  /** Folder of the shipped skills (default: `skills` of this installation). */
+  readonly shipped?: string;
+}
+
+const installed = (): string => {
+  let dir = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(dir, 'package.json')) && dirname(dir) !== dir) dir = dirname(dir);
+  return join(dir, 'skills');
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
+/** Text of others, without what would drive a terminal. */
+const safe = (text: string): string => text.replace(control, '');
+const oneLine = (text: string): string => safe(text.replace(/[\r\n\t]+/g, ' ')).trimEnd();
+
+const originText = (origin: SkillOrigin): string =>
+  origin.tier === 'bundle'
+    ? `bundle ${origin.bundle}`
+    : origin.tier === 'project'
+      ? `project ${origin.base}`
+      : origin.tier;
+
+/** A skill as the JSON form shows it: everything but the body. */
+const skillJson = ({ document: _document, files: _files, ...listed }: Skill): unknown => listed;
+
+const lookJson = ({ skills, shadowed, collisions, problems, roots }: Look): unknown => ({
+  skills: skills.map(skillJson),
+  shadowed: shadowed.map(({ skill, by, reason }) => ({ skill: skillJson(skill), by: by.path, reason })),
+  collisions: collisions.map(({ name, winner, losers, reason }) => ({
+    name,
+    winner: winner.path,
+    losers: losers.map(({ path }) => path),
+    reason,
+  })),
+  problems,
+  roots,
+});
+
+const lookText = ({ skills, shadowed, collisions, problems, roots }: Look): string => {
+  const width = Math.max(0, ...skills.map(({ name }) => name.length));
+  const linked = roots.flatMap(({ path, via }) =>
+    via === undefined ? [] : [`${path} is read through the link ${via.link} → ${via.target}`],
+  );
+  return [
+    ...skills.map(
+      ({ name, origin, description }) =>
+        `${name.padEnd(width)}  [${originText(origin)}]  ${oneLine(description).slice(0, 120)}`,
+    ),
+    ...(skills.length === 0 ? ['no skills'] : []),
+    ...shadowed.map(({ skill, reason }) => `shadowed: ${skill.name} in ${skill.path}: ${reason}`),
+    ...collisions.flatMap(({ name, losers, reason }) =>
+      losers.map(({ path }) => `collision: ${name} in ${path} is not used: ${reason}`),
+    ),
+    ...problems.map(({ path, problem }) => {
+      const seen = problem.evidence === undefined ? '' : ` (${problem.evidence})`;
+      return `not listed: ${path}: ${problem.message}${seen}`;
+    }),
+    ...linked,
+  ]
+    .map(oneLine)
+    .join('\n');
+};
+
+const showText = (skill: Skill, files: readonly { readonly path: string; readonly size: number }[]): string =>
+  [
+    `${skill.name}${skill.argumentHint === undefined ? '' : ` ${skill.argumentHint}`}`,
+    skill.description,
+    '',
+    `source:  ${originText(skill.origin)}`,
+    `path:    ${skill.path}`,
+    ...(skill.via === undefined ? [] : [`link:    ${skill.via.link} → ${skill.via.target}`]),
+    `sha256:  ${skill.digest}`,
+    ...(skill.allowedTools.length === 0
+      ? []
+      : [`allowed-tools (not enforced): ${skill.allowedTools.join(' ')}`]),
+    ...(skill.model === undefined ? [] : [`model (not enforced): ${skill.model}`]),
+    ...files.map(({ path, size }) => `file:    ${path} (${size} bytes)`),
+    ...skill.diagnostics.map(({ line, message }) => `line ${line}: ${message}`),
+  ]
+    .map((line) => (line === '' ? '' : oneLine(line)))
+    .join('\n');
+
+const findingText = ({ file, line, level, rule, message }: Finding): string =>
+  oneLine(`${relative(process.cwd(), file) || file}:${line}: ${level} ${rule}: ${message}`);
+
+export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPorts = {}): void => {
+  const skills = program
+    .command('skills')
+    .description('the skills of this person, this project, the installed bundles and the product');
+
+  const looked = async (home: string, cwd: string): Promise<Look> => {
+    const { openSkillLibrary } = await import('../skills/index.ts');
+    const sources = (await ports.bundles?.(home)) ?? [];
+    const library = openSkillLibrary({
+      person: ports.person ?? join(homedir(), '.jupiter', 'skills'),
+      bundles: () => sources,
+      shipped: ports.shipped ?? installed(),
+    });
+    return library.look({ cwd: resolve(cwd) });
+  };
+  const named = async (home: string, cwd: string, name: string): Promise<Result<Skill>> => {
+    const look = await looked(home, cwd);
+    const wanted = name.replace(/^\//, '').normalize('NFC');
+    const found = look.skills.find((skill) => skill.name === wanted);
+    const names = look.skills.map((skill) => skill.name).join(', ');
+    return found === undefined
+      ? refuse('skill/unknown', { subject: name, evidence: `there are: ${names || 'none'}` })
+      : ok(found);
+  };
+  const withCwd = (command: Command): Command =>
+    command.option('--cwd <dir>', 'working directory whose project skills count', '.');
+
+  withCwd(skills.command('list'))
+    .description('every skill, where it comes from, and what was left out and why')
+    .action(({ cwd }: { cwd: string }) =>
+      run(async ({ home }) => {
+        const look = await looked(home, cwd);
+        return ok({ json: lookJson(look), plain: lookText(look) });
+      }),
+    );
+
+  withCwd(skills.command('show').argument('<name>', 'name of a skill'))
+    .description('one skill with its files')
+    .action((name: string, { cwd }: { cwd: string }) =>
+      run(async ({ home }) => {
+        const found = await named(home, cwd, name);
+        if (!found.ok) return found;
+        const folder = found.value.files();
+        if (!folder.ok) return folder;
+        const { files, digest, document } = folder.value;
+        const json = {
+          ...(skillJson(found.value) as object),
+          files,
+          folderDigest: digest,
+          body: document.body,
+        };
+        return ok({ json, plain: showText(found.value, files) });
+      }),
+    );
+
+  withCwd(
+    skills
+      .command('render')
+      .argument('<name>', 'name of a skill')
+      .argument('[args...]', 'what would stand behind /name')
+      .allowUnknownOption(),
+  )
+    .description('print the prompt that `/name args` becomes')
+    .action((name: string, args: readonly string[], { cwd }: { cwd: string }) =>
+      run(async ({ home }) => {
+        const found = await named(home, cwd, name);
+        if (!found.ok) return found;
+        const document = found.value.document();
+        if (!document.ok) return document;
+        const { renderSkill } = await import('../skills/index.ts');
+        const text = renderSkill({ document: document.value, dir: found.value.dir }, args.join(' '));
+        return ok({ json: { name: found.value.name, text }, plain: safe(text) });
+      }),
+    );
+
+  const familyNames = ['agentskills', 'claude', 'codex', 'opencode', 'gemini', 'qwen'] as const;
+  skills
+    .command('check')
+    .argument('<path...>', 'a SKILL.md, a folder that holds one, or a folder of such folders')
+    .addOption(new Option('--family <name...>', 'agent families to check for').choices(familyNames))
+    .description('what agent families will refuse, cut or misread; exit 1 when something refuses a skill')
+    .action((paths: readonly string[], { family }: { family?: readonly (typeof familyNames)[number][] }) =>
+      run(async () => {
+        const { lintSkills } = await import('../skills/index.ts');
+        const report = lintSkills(paths, family);
+        if (!report.ok) return report;
+        const { findings, skills: checked } = report.value;
+        const errors = findings.filter(({ level }) => level === 'error').length;
+        const sum = `${checked.length} checked, ${errors} errors, ${findings.length - errors} warnings`;
+        return ok({
+          json: report.value,
+          plain: [...findings.map(findingText), sum].join('\n'),
+          ...(errors === 0 ? {} : { exit: 1 as const }),
+        });
+      }),
+    );
+};

@@ -1,0 +1,33 @@
+/**
+ * Skills: the one SKILL.md parser, the library of every place skills come from, expansion into a prompt, the
+ * catalogue, and the lint. Knows no MCP and no station.
+ */
+export { catalogueLines } from './catalogue.ts';
+export type {
+  Collision,
+  Diagnostic,
+  FamilyName,
+  Finding,
+  LibraryOptions,
+  Look,
+  ParsedSkill,
+  ParseSkill,
+  ReadOptions,
+  ReadSkillFolder,
+  Shadowed,
+  Skill,
+  SkillFile,
+  SkillFolder,
+  SkillLibrary,
+  SkillLimits,
+  SkillOrigin,
+  SkillRoot,
+  SkillSource,
+} from './edge.ts';
+export { type Renderable, renderSkill } from './expand.ts';
+export { families, type OverBudget, overBudget } from './families.ts';
+export { digestOfFiles, readSkillFolder } from './folder.ts';
+export { openSkillLibrary } from './library.ts';
+export { skillLimits } from './limits.ts';
+export { type LintReport, lintSkills } from './lint.ts';
+export { parseSkill } from './parse.ts';
