@@ -90,6 +90,8 @@ export interface BundleStoreOptions {
 }
 
 export type StoreStep =
+  | 'stage:entry-unpacked'
+  | 'stage:unpacked'
   | 'stage:folder-made'
   | 'stage:file-written'
   | 'stage:written'

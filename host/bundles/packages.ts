@@ -106,9 +106,10 @@ export const openPackages = ({ root, report, step, refusal }: PackagesOptions): 
 
   const stage = async (from: string): Promise<Result<StagedPackage>> => {
     mkdirSync(root, { recursive: true, mode: 0o700 });
-    const source = await openSource(from, stagingFolder());
+    const source = await openSource(from, stagingFolder(), () => step('stage:entry-unpacked'));
     if (!source.ok) return source;
     try {
+      step('stage:unpacked');
       return await stageFolder(source.value.folder);
     } finally {
       source.value.close();

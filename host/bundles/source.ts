@@ -20,14 +20,18 @@ const isFile = (path: string): boolean => {
 };
 
 /** `place` is a folder that does not exist yet and is removed by `close`, or at once where the archive is refused. */
-export const openSource = async (source: string, place: string): Promise<Result<Source>> => {
+export const openSource = async (
+  source: string,
+  place: string,
+  onFile: () => void = () => {},
+): Promise<Result<Source>> => {
   if (!isFile(source)) {
     const folder = rootOf(source);
     return folder.ok ? ok({ folder: folder.value, close: () => {} }) : folder;
   }
   const close = (): void => rmSync(place, { recursive: true, force: true });
   try {
-    const sink = folderSink(place);
+    const sink = folderSink(place, onFile);
     const [fault] = await unpackArchive(source, sink);
     sink.check();
     if (fault === undefined) return ok({ folder: place, close });
