@@ -6,8 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type AnyTopic, firstPartyTopics } from '../contracts/topics/index.ts';
-import { permissionFor } from '../host/policy/index.ts';
-import { initialPolicy, policySchema } from '../host/policy/index.ts';
+import { initialPolicy, permissionFor, policySchema } from '../host/policy/index.ts';
 import { registry } from '../host/problems/index.ts';
 
 interface Shape {

@@ -1,13 +1,13 @@
 /** What people and programs ask of a session that exists. */
-import { type FirstParty, fail, type Message } from '../guest/index.ts';
+import { type FirstParty, fail, type JsonText, jsonText, type Message } from '../guest/index.ts';
 import {
   announce,
   append,
   type Host,
   isOver,
   mustFind,
-  type Row,
   rowKey,
+  rowSeq,
   type Session,
   save,
 } from './records.ts';
@@ -20,7 +20,7 @@ const listLimit = 50;
 const transcriptLimit = 200;
 /** Text of one transcript reply, UTF-16 units; one row alone may be longer. */
 const transcriptUnits = 262_144;
-/** Rows read from the store at a time: one row may be 256 Ki units. */
+/** Rows read from the store at first: one row may be 256 Ki units. */
 const rowsRead = 32;
 
 /** Why a session takes no prompt now. */
@@ -64,7 +64,7 @@ export const say = (
   const turn = `t${session.turns}`;
   session.turn = turn;
   record.state = 'running';
-  append(station, record.id, { at, role: 'user', turn, text: payload.text });
+  const seq = append(station, record.id, { at, role: 'user', turn, text: payload.text });
   save(station, session);
   station.bus.command(
     'bearpunch.agents.prompt',
@@ -72,7 +72,7 @@ export const say = (
     { to: record.provider, token: `prompt:${record.id}:${turn}` },
   );
   announce(station, session);
-  return { turn };
+  return { turn, seq };
 };
 
 export const respond = ({ payload, at }: Request<'bearpunch.sessions.respond'>, station: Host): void => {
@@ -139,24 +139,31 @@ export const list = (
   return found.length > limit && last !== undefined ? { sessions, next: last.id } : { sessions };
 };
 
+/** Rows go out as the text they are stored as: a long transcript costs the guest no parsing. */
 export const transcript = (
   { payload }: Request<'bearpunch.sessions.transcript'>,
   station: Host,
-): Reply<'bearpunch.sessions.transcript'> => {
+): JsonText<Reply<'bearpunch.sessions.transcript'>> => {
   const { record } = mustFind(station, payload.id);
   const limit = payload.limit ?? transcriptLimit;
-  const rows: Row[] = [];
+  const rows: string[] = [];
   let units = 0;
   let after = rowKey(record.id, payload.after ?? 0);
+  let read = rowsRead;
   for (;;) {
-    const page = station.store.scanText(`t/${record.id}/`, { after, limit: rowsRead });
+    const page = station.store.scanText(`t/${record.id}/`, { after, limit: read });
     for (const { key, value } of page) {
       units += value.length;
-      const next = rows.at(-1)?.seq;
-      if (next !== undefined && (rows.length === limit || units > transcriptUnits)) return { rows, next };
-      rows.push(JSON.parse(value) as Row);
+      if (rows.length > 0 && (rows.length === limit || units > transcriptUnits))
+        return jsonText(`{"rows":[${rows.join(',')}],"next":${rowSeq(after)}}`);
+      rows.push(value);
       after = key;
     }
-    if (page.length < rowsRead) return { rows };
+    if (page.length < read) return jsonText(`{"rows":[${rows.join(',')}]}`);
+    // Short rows are read in fewer pages: as many as fit by what was seen, and one that says that there is more.
+    read = Math.max(
+      rowsRead,
+      Math.min(limit, Math.floor((rows.length * transcriptUnits) / units)) - rows.length + 1,
+    );
   }
 };

@@ -3,14 +3,7 @@
  * `open.v2` to the agent's provider. What fails on the way is written down and the session goes on; whether
  * something required is missing is decided when the agent has opened.
  */
-import {
-  type FirstParty,
-  fail,
-  type Message,
-  type Placement,
-  type Problem,
-  type Provision,
-} from '../guest/index.ts';
+import { type FirstParty, fail, type Message, type Placement, type Provision } from '../guest/index.ts';
 import {
   announce,
   enter,
@@ -21,6 +14,7 @@ import {
   type SessionRecord,
   save,
 } from './records.ts';
+import { problemText } from './turns.ts';
 
 type CreateRequest = FirstParty['bearpunch.sessions.create']['request'];
 type Provisioning = SessionRecord['provisioning'];
@@ -41,8 +35,6 @@ const serversOf = (provision: Provision): Provisioning['servers'] => [
     reason,
   })),
 ];
-
-const problemText = ({ code, message }: Problem): string => `${message} (${code})`;
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`);
 

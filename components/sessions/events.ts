@@ -141,8 +141,13 @@ const turnFailed = (station: Host, session: Session, at: number, turn: string, p
 };
 
 const plain = (problem: Event<'bearpunch.agents.failed'>['payload']['problem']): Problem => {
-  const { code, message, fix } = problem;
-  return { code, message, ...(fix === undefined ? {} : { fix }) };
+  const { code, message, evidence, fix } = problem;
+  return {
+    code,
+    message,
+    ...(evidence === undefined ? {} : { evidence }),
+    ...(fix === undefined ? {} : { fix }),
+  };
 };
 
 export const failed = (message: Event<'bearpunch.agents.failed'>, station: Host): void => {

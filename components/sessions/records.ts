@@ -38,6 +38,7 @@ export const forget = (): void => {
 
 export const rowKey = (session: string, seq: number): string =>
   `t/${session}/${String(seq).padStart(seqDigits, '0')}`;
+export const rowSeq = (key: string): number => Number(key.slice(-seqDigits));
 
 /** Twenty lower-case letters and digits that sort by time of creation: nine of it, eleven at random. */
 export const newId = (station: Host, at: number): string =>
@@ -77,8 +78,8 @@ export const enter = (station: Host, session: Session): void => {
 const readSeq = (station: Host, id: string): number => {
   const noted = station.store.get<number>(`q/${id}`) ?? 0;
   const rows = station.store.scanText(`t/${id}/`, { after: rowKey(id, noted), limit: noteEvery + 1 });
-  const newest = rows.at(-1)?.key.slice(-seqDigits);
-  return newest === undefined ? noted : Number(newest);
+  const newest = rows.at(-1);
+  return newest === undefined ? noted : rowSeq(newest.key);
 };
 
 export const seqOf = (station: Host, id: string): number => {
@@ -87,16 +88,19 @@ export const seqOf = (station: Host, id: string): number => {
   return cached;
 };
 
-export const append = (station: Host, id: string, row: Omit<Row, 'seq'>): void => {
+/** The new row's sequence number. */
+export const append = (station: Host, id: string, row: Omit<Row, 'seq'>): number => {
   const seq = seqOf(station, id) + 1;
   lastSeq.set(id, seq);
   station.store.put(rowKey(id, seq), { seq, ...row });
   if (seq % noteEvery === 0) station.store.put(`q/${id}`, seq);
+  return seq;
 };
 
 /** A line of the station's own. */
-export const note = (station: Host, id: string, at: number, text: string, turn?: string): void =>
+export const note = (station: Host, id: string, at: number, text: string, turn?: string): void => {
   append(station, id, { at, role: 'station', ...(turn === undefined ? {} : { turn }), text });
+};
 
 /** Tells that the session's state, queue or transcript changed. */
 export const announce = (station: Host, session: Session, settled?: Settled): void => {

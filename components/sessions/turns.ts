@@ -2,7 +2,7 @@
  * The parts of a session's life that commands and events share: permission requests and their answers, the end of
  * a turn, the end of the session.
  */
-import type { Problem } from '../guest/index.ts';
+import { bounded, type Problem } from '../guest/index.ts';
 import { announce, append, type Host, note, type Session, save } from './records.ts';
 
 type Pending = Session['record']['pending'][number];
@@ -15,7 +15,7 @@ const recordAnswer = (
   request: string,
   allow: boolean,
   why: string,
-): void =>
+): void => {
   append(station, session.record.id, {
     at,
     role: 'permission',
@@ -24,8 +24,9 @@ const recordAnswer = (
     state: allow ? 'allowed' : 'denied',
     text: why,
   });
+};
 
-export const recordRequest = (station: Host, session: Session, pending: Pending, text: string): void =>
+export const recordRequest = (station: Host, session: Session, pending: Pending, text: string): void => {
   append(station, session.record.id, {
     at: pending.at,
     role: 'permission',
@@ -35,6 +36,7 @@ export const recordRequest = (station: Host, session: Session, pending: Pending,
     title: pending.title,
     text,
   });
+};
 
 /** Answers the agent and writes it down. */
 export const answer = (
@@ -82,8 +84,16 @@ export const endTurn = (
   announce(station, session, turn === undefined ? undefined : { turn, stopReason });
 };
 
-export const problemText = ({ code, message, fix }: Problem): string =>
-  `${message} (${code})${fix === undefined ? '' : ` ${fix}`}`;
+/** Evidence a sentence of the transcript carries at most, UTF-16 units. */
+const evidenceUnits = 1_000;
+
+/** A problem as one line for a person: what happened, what was seen, what to do. */
+export const problemText = ({ code, message, evidence, fix }: Problem): string =>
+  [
+    `${message} (${code})`,
+    ...(evidence === undefined ? [] : [`Seen: ${bounded(evidence, evidenceUnits)}.`]),
+    ...(fix === undefined ? [] : [fix]),
+  ].join(' ');
 
 /** The agent is gone: by a person's `close`, or by anything else. */
 export const endSession = (station: Host, session: Session, at: number, why: string | undefined): void => {

@@ -89,10 +89,10 @@ export const create = command('bearpunch.sessions.create', {
   reply: z.object({ id: sessionId, state: sessionState }),
 });
 
-/** Starts a turn. Its end is a `changed` event with the same turn. */
+/** Starts a turn; `seq` is the row of the text. Its end is a `changed` event with the same turn. */
 export const say = command('bearpunch.sessions.say', {
   request: z.object({ id: sessionId, text: z.string().min(1).max(1_000_000) }),
-  reply: z.object({ turn: z.string() }),
+  reply: z.object({ turn: z.string(), seq: z.number().int() }),
 });
 
 export const respond = command('bearpunch.sessions.respond', {
