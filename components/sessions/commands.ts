@@ -1,8 +1,10 @@
 /** What people and programs ask of a session that exists. */
 import { type FirstParty, fail, type JsonText, jsonText, type Message } from '../guest/index.ts';
+import { answer, denyPending } from './permissions.ts';
 import {
   announce,
   append,
+  type Commands,
   type Host,
   isOver,
   mustFind,
@@ -11,7 +13,8 @@ import {
   type Session,
   save,
 } from './records.ts';
-import { answer, denyPending } from './turns.ts';
+import { sendWaiting, takeUp } from './resume.ts';
+import { endSession, endTurn } from './turns.ts';
 
 type Request<K extends keyof FirstParty> = FirstParty[K] extends { request: infer Q } ? Message<Q> : never;
 type Reply<K extends keyof FirstParty> = FirstParty[K] extends { reply: infer R } ? R : never;
@@ -60,17 +63,16 @@ export const say = (
   const session = mustFind(station, payload.id);
   const { record } = session;
   refusePrompt(session);
+  // Before anything is written: what hinders the taking up is the answer to this command.
+  if (!record.attached) takeUp(station, session, at);
   session.turns += 1;
   const turn = `t${session.turns}`;
   session.turn = turn;
   record.state = 'running';
   const seq = append(station, record.id, { at, role: 'user', turn, text: payload.text });
+  session.waiting = { turn, seq };
+  if (record.attached) sendWaiting(station, session);
   save(station, session);
-  station.bus.command(
-    'bearpunch.agents.prompt',
-    { session: record.id, turn, text: payload.text },
-    { to: record.provider, token: `prompt:${record.id}:${turn}` },
-  );
   announce(station, session);
   return { turn, seq };
 };
@@ -94,6 +96,14 @@ export const cancel = ({ payload, at }: Request<'bearpunch.sessions.cancel'>, st
   const { record } = session;
   // Nothing runs: what the caller wants is so already.
   if (record.state !== 'running') return;
+  if (session.waiting !== undefined) {
+    // The agent has not been told of the turn: nothing to cancel there.
+    endTurn(station, session, at, 'cancelled');
+    record.state = 'opening';
+    save(station, session);
+    announce(station, session);
+    return;
+  }
   denyPending(station, session, at, 'the turn was cancelled');
   save(station, session);
   station.bus.command(
@@ -109,7 +119,12 @@ export const close = ({ payload, at }: Request<'bearpunch.sessions.close'>, stat
   const { record } = session;
   if (isOver(session) || record.state === 'closing') return;
   denyPending(station, session, at, 'the session was closed');
+  const runs = record.attached || record.state === 'opening' || session.waiting !== undefined;
   record.state = 'closing';
+  if (!runs) {
+    endSession(station, session, at, undefined);
+    return;
+  }
   save(station, session);
   station.bus.command(
     'bearpunch.agents.close',
@@ -122,7 +137,10 @@ export const close = ({ payload, at }: Request<'bearpunch.sessions.close'>, stat
 export const get = (
   { payload }: Request<'bearpunch.sessions.get'>,
   station: Host,
-): Reply<'bearpunch.sessions.get'> => mustFind(station, payload.id).record;
+): Reply<'bearpunch.sessions.get'> => {
+  const { record } = mustFind(station, payload.id);
+  return { ...record, commands: station.store.get<Commands>(`c/${record.id}`) ?? [] };
+};
 
 export const list = (
   { payload }: Request<'bearpunch.sessions.list'>,

@@ -5,11 +5,14 @@
  *
  *   s/<session>         the record          l/<session>   it is not over
  *   t/<session>/<seq>   a transcript row    q/<session>   a sequence number the log has reached
+ *   c/<session>         its slash commands
  */
 import { type FirstParty, fail, type Station } from '../guest/index.ts';
 
 export type Host = Station<FirstParty>;
-export type SessionRecord = FirstParty['bearpunch.sessions.get']['reply'];
+type View = FirstParty['bearpunch.sessions.get']['reply'];
+export type SessionRecord = Omit<View, 'commands'>;
+export type Commands = View['commands'];
 export type Row = FirstParty['bearpunch.sessions.transcript']['reply']['rows'][number];
 export type Settled = NonNullable<FirstParty['bearpunch.sessions.changed']['event']['settled']>;
 
@@ -20,6 +23,10 @@ export interface Session {
   /** Turns begun so far: the next one's name. */
   turns: number;
   turn?: string | undefined;
+  /** What the agent calls its session: by this it takes it up again. */
+  agentSession?: string;
+  /** The turn whose prompt, the row `seq`, is sent once the agent has taken up its session. */
+  waiting?: { readonly turn: string; readonly seq: number } | undefined;
 }
 
 /** Rows between two notes of how far the log is: what has to be read again to go on after a restart. */

@@ -15,6 +15,7 @@ export type {
   VerifyPlaced,
   Withheld,
 } from './edge.ts';
+export { outsideOf } from './outside.ts';
 export { placeSkills } from './place.ts';
 export { removePlaced, verifyPlaced } from './placed.ts';
 export { provisionFor } from './provision.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openBundleStore, readBundle, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { placeSkills, provisionFor } from '../context/index.ts';
+import { outsideOf, placeSkills, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
 import { ok, type Problem, ProblemError, type Result } from '../problems/index.ts';
@@ -111,6 +111,7 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
   );
   const context = {
     servers: (agent: string) => provisionFor(policy.current(), agent),
+    outside: outsideOf,
     placeSkills: (cwd: string, sink: string) =>
       placeSkills({ cwd, sink, skills: residents.intact().flatMap((bundle) => skillsOf(bundle)) }),
   };
@@ -153,7 +154,9 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
   const quiesce = () => {
     closing ??= (async () => {
       wakes.close();
-      // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
+      // Agents first, so that no component waits for one; again after, for what was starting meanwhile. None of them
+      // is told: a session of an agent that ends with its station is taken up again by the next one.
+      capability.silence();
       await processes.endAll();
       await bus.close();
       await processes.endAll();

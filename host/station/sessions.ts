@@ -41,7 +41,12 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
     (await bus.command(topic.id, payload, { source })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
-  const clean = (entry: TranscriptEntry): TranscriptEntry => ({ ...entry, text: redact(entry.text) });
+  // Rows were redacted when they came; this is for variables policy named since.
+  const clean = ({ data, ...entry }: TranscriptEntry): TranscriptEntry => ({
+    ...entry,
+    text: redact(entry.text),
+    ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
+  });
 
   /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
   const watch = (id: string, signal?: AbortSignal) => {

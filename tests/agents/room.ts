@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
+import type { TranscriptEntry } from '../../contracts/transcript.ts';
 import {
   type Bench,
   demoProbe,
@@ -16,13 +17,7 @@ import { type ModelEndpoint, startModel } from '../fixtures/model-endpoint.ts';
 import type { AgentCase } from './cases.ts';
 import { installed } from './install.ts';
 
-export interface Entry {
-  readonly seq: number;
-  readonly role: string;
-  readonly id?: string;
-  readonly state?: string;
-  readonly text: string;
-}
+export type Entry = TranscriptEntry;
 export interface Shown {
   readonly id: string;
   readonly state: string;

@@ -11,7 +11,7 @@ const provisions = (found: AgentCase): void => {
   test('it starts the servers it is handed, calls their tools, and sees the placed skill', async (t) => {
     const room = await openRoom(t, found);
     const session = await room.create('auto');
-    assert.equal(session.state, 'idle', session.reason);
+    assert.equal(session.state, 'idle', session.reason ?? '');
     assert.equal(session.provisioning.sink, found.sink);
     assert.deepEqual(
       session.provisioning.servers.map(({ name, decision, stage }) => [name, decision, stage]),

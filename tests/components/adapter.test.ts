@@ -175,7 +175,8 @@ test('C7: a permission is answered by kind, after a turn it is still asked, for 
   assert.equal(asked.payload.turn, undefined);
   const other = await whole('askother');
   assert.ok(other.story().includes('update t1 agent answered never'));
-  assert.ok(other.station.logs.some((line) => line.includes('not given')));
+  const recorded = await other.station.until(({ topic }) => topic.endsWith('.permission'));
+  assert.match(String(recorded.payload.denied), /session it was not given/);
 });
 
 test('cancel answers what is pending as cancelled; an agent that ignores it is ended', async () => {
