@@ -37,7 +37,13 @@ const plainSign: Sign = (call, server) => {
 
 const families: ReadonlyMap<string, Family> = new Map([
   ['OpenCode', { sign: titled((title, server) => title.startsWith(`${server}_`)) }],
-  ['gemini-cli', { sign: titled((title, server) => title.endsWith(`(${server} MCP Server)`)) }],
+  [
+    'gemini-cli',
+    {
+      noResume: 'Gemini CLI says that it loads sessions, and finds none of those it had over ACP',
+      sign: titled((title, server) => title.endsWith(`(${server} MCP Server)`)),
+    },
+  ],
   [
     'Copilot',
     {

@@ -20,8 +20,6 @@ export interface AgentCase {
   readonly sink: string;
   /** A session of an earlier process can be taken up again. */
   readonly loads: boolean;
-  /** The mode in which it asks for permission, as the station sets it for `manual`; none where it has no modes. */
-  readonly manualMode?: string;
 }
 
 const provider = (model: string) => ({
@@ -68,7 +66,6 @@ export const claude: AgentCase = {
   tools: { stdio: 'mcp__probe__probe', http: 'mcp__probehttp__probe' },
   sink: '.claude/skills',
   loads: true,
-  manualMode: 'default',
 };
 
 export const codex: AgentCase = {
@@ -93,7 +90,6 @@ export const codex: AgentCase = {
   tools: { stdio: 'mcp__probe__probe', http: 'mcp__probehttp__probe' },
   sink: '.agents/skills',
   loads: true,
-  manualMode: 'read-only',
 };
 
 export const gemini: AgentCase = {
@@ -113,7 +109,6 @@ export const gemini: AgentCase = {
     }),
   }),
   tools: { stdio: 'mcp_probe_probe', http: 'mcp_probehttp_probe' },
-  sink: '.agents/skills',
+  sink: '.gemini/skills',
   loads: false,
-  manualMode: 'default',
 };

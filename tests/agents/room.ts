@@ -22,6 +22,8 @@ export interface Shown {
   readonly id: string;
   readonly state: string;
   readonly reason?: string;
+  readonly attached: boolean;
+  readonly approval?: string;
   readonly usage: unknown;
   readonly pending: readonly { readonly request: string; readonly title: string }[];
   readonly commands?: readonly { readonly name: string }[];
@@ -66,15 +68,17 @@ const lay = (folder: string, files: Readonly<Record<string, string>>): void => {
   }
 };
 
-const runningWith = (home: string, station: number): readonly string[] =>
+/** The station has the agent's home too. */
+const stationEntry = 'host/cli/detached.ts';
+
+const runningWith = (home: string): readonly string[] =>
   readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && Number(name) !== station)
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .flatMap((name) => {
       try {
         const env = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0');
-        return env.includes(`HOME=${home}`)
-          ? [`${name} ${readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')}`]
-          : [];
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return env.includes(`HOME=${home}`) && !command.includes(stationEntry) ? [`${name} ${command}`] : [];
       } catch {
         return [];
       }
@@ -115,7 +119,7 @@ export const openRoom = async (t: TestContext, found: AgentCase): Promise<Room> 
   const policy = policyFor(found, file, env, http.url);
   const bench = openBench(t, { policy, env: { ...env }, ownHome: true });
   lay(bench.userHome, found.files?.(model.url, bench.workspace) ?? {});
-  const { pid } = await bench.ask<{ pid: number }>('up');
+  await bench.ask('up');
   await bench.ask(
     'bundle',
     'install',
@@ -139,6 +143,6 @@ export const openRoom = async (t: TestContext, found: AgentCase): Promise<Room> 
         assert.ok(performance.now() < end, `${what}: ${JSON.stringify(shown)}`);
       }
     },
-    running: () => runningWith(bench.userHome, pid),
+    running: () => runningWith(bench.userHome),
   };
 };

@@ -31,6 +31,11 @@ const provisions = (found: AgentCase): void => {
     assert.match(tools[0]?.text ?? '', /probe answered$/);
     assert.match(tools[1]?.text ?? '', /probe answered over http$/);
     assert.ok(room.http.asked.includes('tools/call'));
+    const { servers } = (await room.show(session.id)).provisioning;
+    assert.deepEqual(
+      servers.map(({ stage }) => stage),
+      ['used', 'used'],
+    );
 
     const { commands = [] } = await room.show(session.id);
     assert.ok(
@@ -78,7 +83,40 @@ const asks = (found: AgentCase): void => {
   });
 };
 
+const outlives = (found: AgentCase): void => {
+  test('after a restart of the station the session is taken up, with its servers handed over again', async (t) => {
+    const room = await openRoom(t, found);
+    const use = `«use ${found.tools.stdio}»`;
+    const { id } = await room.create('auto');
+    await room.say(id, `First. ${use}`);
+    const before = await room.transcript(id);
+    await room.bench.ask('down');
+    assert.deepEqual(room.running(), [], 'no agent outlives its station');
+    await room.bench.ask('up');
+    const between = await room.show(id);
+    if (!found.loads) {
+      assert.equal(between.state, 'ended');
+      assert.match(between.reason ?? '', /cannot take it up again/);
+      return;
+    }
+    assert.deepEqual([between.state, between.attached], ['idle', false]);
+    assert.deepEqual(room.running(), [], 'nothing runs for a session nobody talks to');
+    const said = await room.say(id, `Second. ${use}`);
+    assert.equal(said.stopReason, 'end_turn', plain(said.entries));
+    assert.match(plain(said.entries), /tool: .*probe answered/);
+    const entries = await room.transcript(id);
+    assert.deepEqual(entries.slice(0, before.length), before, 'nothing replayed is counted twice');
+    for (const role of ['user', 'tool'])
+      assert.equal(entries.filter((entry) => entry.role === role).length, 2, plain(entries));
+    const after = await room.show(id);
+    assert.equal(after.provisioning.servers[0]?.stage, 'used');
+    // The agent remembers: what it was told before the restart is part of what it sends now.
+    assert.ok(room.model.heard.some(({ text }) => text.includes('First.') && text.includes('Second.')));
+  });
+};
+
 export const everyPromise = (found: AgentCase): void => {
   provisions(found);
   asks(found);
+  outlives(found);
 };
