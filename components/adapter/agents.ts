@@ -176,11 +176,11 @@ export const failTurn = (station: Host, agent: Agent, problem: Problem): void =>
   agent.turn = undefined;
 };
 
-/** The agent cannot go on: says so, for the turn too, and ends its process. */
+/** The agent cannot go on: says so, which ends its turn as well, and ends its process. */
 export const lose = (station: Host, agent: Agent, problem: Problem): void => {
-  failTurn(station, agent, problem);
   station.bus.event('bearpunch.agents.failed', { session: agent.session, problem });
   agent.phase = 'failed';
+  agent.turn = undefined;
   agent.permissions = [];
   agent.expected = {};
   station.process.kill(agent.process);

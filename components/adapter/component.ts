@@ -6,7 +6,6 @@ import { bounded, defineComponent, type FirstParty, fail, type Message } from '.
 import {
   type Agent,
   enter,
-  failTurn,
   find,
   findByProcess,
   firstRequestId,
@@ -180,7 +179,6 @@ const onExit = (station: Host, agent: Agent, exit: Exit): void => {
       message: `The agent ended ${when} (${bounded(exitText(exit), 1_000)}).`,
       subject: agent.program,
     };
-    failTurn(station, agent, problem);
     station.bus.event('bearpunch.agents.failed', { session: agent.session, problem });
   }
   remove(station, agent);

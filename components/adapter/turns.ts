@@ -88,7 +88,10 @@ export const onUpdate = (station: Host, agent: Agent, params: unknown) => {
   }
   switch (read.as) {
     case 'update': {
-      if (read.update.role === 'tool') return publishCall(station, agent, read.update, params.update);
+      const { role, text, data } = read.update;
+      if (role === 'tool') return publishCall(station, agent, read.update, params.update);
+      // A piece of nothing is nothing.
+      if (text === '' && data === undefined && (role === 'agent' || role === 'thought')) return undefined;
       return publishUpdate(station, agent, read.update);
     }
     case 'usage':

@@ -165,7 +165,7 @@ export const settled = event(
   }),
 );
 
-/** The agent, or one turn of it, failed. Without `turn` the agent is gone. */
+/** The agent, or one turn of it, failed. Without `turn` the agent is gone, and with it the turn it was in. */
 export const failed = event(
   'bearpunch.agents.failed',
   z.object({ session: sessionId, turn: z.string().max(64).optional(), problem: problemShape }),
