@@ -1,5 +1,5 @@
 /**
- * What is known of agents by the name they give themselves and was seen with the real ones (decision 8): servers
+ * What is known of agents by the name they give themselves and was seen with the real ones (decision 11): servers
  * they drop without a word, sessions they cannot take up though they say so, and by which sign a tool call of theirs
  * is one of a server they were handed. An agent that is not here is believed, and claimed nothing about.
  */

@@ -3,11 +3,12 @@
  * agent is handed; the mode that fits the approval setting. Each step has a deadline. Shapes: Agent Client Protocol 1, "Initialization" and "Session setup".
  */
 import { bounded } from '../guest/index.ts';
-import { type Agent, type Host, lose, type McpServer, request, save, shown } from './agents.ts';
+import { type Agent, type Host, lose, request, save, shown } from './agents.ts';
 import { modeIn, optionsIn } from './announced.ts';
 import { handApproval } from './approval.ts';
 import { familyOf } from './families.ts';
 import { isRecord, type ResponseFrame } from './frames.ts';
+import { handed } from './servers.ts';
 
 const protocolVersion = 1;
 /** For each step, ms: an agent that installs itself first is slow. */
@@ -32,42 +33,6 @@ export const begin = (station: Host, agent: Agent): void => {
     { what: 'initialize' },
   );
   station.clock.wake(handshakeToken(agent.session), stepMs);
-};
-
-/** The servers as `session/new` takes them, and those this agent cannot take. */
-export const handOver = (
-  servers: readonly McpServer[],
-  takes: { readonly http: boolean; readonly noStdio?: string | undefined },
-): {
-  readonly entries: readonly unknown[];
-  readonly handedOver: string[];
-  readonly skipped: { name: string; reason: string }[];
-} => {
-  const refusal = ({ transport }: McpServer): string | undefined => {
-    if (transport.type === 'stdio') return takes.noStdio;
-    return takes.http ? undefined : 'the agent did not declare that it takes HTTP servers';
-  };
-  const taken = servers.filter((server) => refusal(server) === undefined);
-  return {
-    entries: taken.map(({ name, transport }) =>
-      transport.type === 'stdio'
-        ? { name, command: transport.command, args: transport.args, env: [] }
-        : { type: 'http', name, url: transport.url, headers: [] },
-    ),
-    handedOver: taken.map(({ name }) => name),
-    skipped: servers.flatMap((server) => {
-      const reason = refusal(server);
-      return reason === undefined ? [] : [{ name: server.name, reason }];
-    }),
-  };
-};
-
-const handed = (agent: Agent): ReturnType<typeof handOver> => {
-  const mcp = agent.capabilities.mcpCapabilities;
-  return handOver(agent.servers, {
-    http: isRecord(mcp) && mcp.http === true,
-    noStdio: familyOf(agent.agentInfo?.name).noStdio,
-  });
 };
 
 const offers = (agent: Agent, method: 'close' | 'resume'): boolean => {

@@ -19,6 +19,7 @@ import {
 import { serverOf } from './families.ts';
 import { isRecord, type RequestFrame, type ResponseFrame } from './frames.ts';
 import { optionFor, readPermission } from './permissions.ts';
+import { handed } from './servers.ts';
 import { readUpdate, type Update } from './updates.ts';
 import { reportedUsage } from './usage.ts';
 
@@ -41,8 +42,7 @@ const publishUpdate = (station: Host, agent: Agent, update: Update, server?: str
 const publishCall = (station: Host, agent: Agent, update: Update, call: unknown) => {
   const { id, title } = update;
   if (id === undefined) return publishUpdate(station, agent, update);
-  const names = agent.servers.map(({ name }) => name);
-  const server = isRecord(call) ? serverOf(agent.agentInfo?.name, names, call) : undefined;
+  const server = isRecord(call) ? serverOf(agent.agentInfo?.name, handed(agent).handedOver, call) : undefined;
   const known =
     title === undefined && server === undefined
       ? callOf(agent, id)

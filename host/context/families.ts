@@ -1,6 +1,6 @@
 /**
  * What is known of agents by the alias of their program: where each family reads skills from, below the workspace,
- * and what it does not take. Each line was seen with the real agent (decision 8). A program that is not here gets no
+ * and what it does not take. Each line was seen with the real agent (decision 11). A program that is not here gets no
  * skills: a guessed folder would be litter in someone's repository.
  */
 interface Family {

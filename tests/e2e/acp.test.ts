@@ -41,6 +41,7 @@ const agents: Readonly<Record<string, readonly string[]>> = {
   askother: ['askother'],
   inside: ['askpath', 'src/a.ts'],
   outside: ['askpath', '/etc/passwd'],
+  command: ['askrun', 'src/a.ts'],
   loose: ['loose'],
   wants: ['wants'],
   auth: ['auth'],
@@ -191,7 +192,7 @@ test('agents that misbehave', async (t) => {
     const inside = await turn('inside', '--approve', 'workspace');
     assert.deepEqual(told(inside.said), ['answered once']);
     assert.match(told(inside.said, 'permission').join(), /every path lies inside/);
-    for (const agent of ['outside', 'ask']) {
+    for (const agent of ['outside', 'command', 'ask']) {
       const { id } = await create(agent, '--approve', 'workspace');
       const said = say(id);
       const [request] = await pending(id);
