@@ -76,6 +76,11 @@ const usageText = (usage: Session['usage']): string =>
         )
         .join(', ');
 
+const stateText = ({ state, reason, attached }: Session): string => {
+  if (reason !== undefined) return `${state}: ${reason}`;
+  return state === 'idle' && !attached ? 'idle; the agent is started again at the next prompt' : state;
+};
+
 const section = (
   title: string,
   rows: readonly (readonly (string | number | undefined)[])[],
@@ -83,11 +88,11 @@ const section = (
 
 /** The whole record of a session: what it is, what it was offered, what was placed, what waits for an answer. */
 export const sessionText = (session: Session): string => {
-  const { provisioning, agentInfo, pending } = session;
+  const { provisioning, agentInfo, commands, pending } = session;
   const { servers, skills, sink, policyRevision } = provisioning;
   const head: readonly (readonly [string, string])[] = [
     ['session', session.id],
-    ['state', session.reason === undefined ? session.state : `${session.state}: ${session.reason}`],
+    ['state', stateText(session)],
     [
       'agent',
       agentInfo === undefined
@@ -98,7 +103,8 @@ export const sessionText = (session: Session): string => {
     ...(session.title === undefined ? [] : ([['title', session.title]] as const)),
     ['workspace', session.cwd],
     ['created', when(session.createdAt)],
-    ['approve', session.approve],
+    ['approve', session.approval ?? session.approve],
+    ...(session.mode === undefined ? [] : ([['mode', session.mode.id]] as const)),
     ['usage', usageText(session.usage)],
     ['policy', short(policyRevision)],
     ['sink', sink ?? 'none: the program reads skills from no known folder'],
@@ -119,6 +125,15 @@ export const sessionText = (session: Session): string => {
         reason,
       ]),
     ),
+    ...(commands.length === 0
+      ? []
+      : section(
+          'commands',
+          commands.map(({ name, hint, description }) => [
+            `/${name}${hint === undefined ? '' : ` ${hint}`}`,
+            description,
+          ]),
+        )),
     ...(pending.length === 0
       ? []
       : section(

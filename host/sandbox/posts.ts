@@ -8,6 +8,7 @@ import type { Effect, Fault, Handled, Message, SyncCall, WorkerPost } from './pr
 type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 const isText = (value: unknown): value is string => typeof value === 'string';
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isTextOrNull = (value: unknown): boolean => value === null || isText(value);
 const isCount = (value: unknown): boolean =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
@@ -33,6 +34,7 @@ const calls: Readonly<Record<SyncCall['call'], (value: Fields) => boolean>> = {
   'process.spawn': shaped({ program: isText, cwd: isText }),
   'session-context.servers': shaped({ agent: isText }),
   'session-context.place-skills': shaped({ cwd: isText, sink: isText }),
+  'session-context.outside': shaped({ cwd: isText, paths: isTexts }),
 };
 const known = (
   table: Readonly<Record<string, (value: Fields) => boolean>>,

@@ -7,7 +7,7 @@ import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
 import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { provisionFor } from '../context/index.ts';
+import { outsideOf, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
 import { type Problem, ProblemError } from '../problems/index.ts';
@@ -84,6 +84,7 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
       tellWithheld(events, agent, provision);
       return provision;
     },
+    outside: outsideOf,
     placeSkills: (cwd: string, sink: string) => {
       const usable = residents.intact().filter((bundle) => bundles.refusal(bundle) === undefined);
       return placements.place(cwd, sink, usable.flatMap(skillsOf));
@@ -154,7 +155,9 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
       await residents.settled();
       await tidy;
       wakes.close();
-      // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
+      // Agents first, so that no component waits for one; again after, for what was starting meanwhile. None of them
+      // is told: a session of an agent that ends with its station is taken up again by the next one.
+      capability.silence();
       await processes.endAll();
       await bus.close();
       await processes.endAll();

@@ -42,7 +42,12 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
     (await bus.command(topic.id, payload, { source })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
-  const clean = (entry: TranscriptEntry): TranscriptEntry => ({ ...entry, text: redact(entry.text) });
+  // Rows were redacted when they came; this is for variables policy named since.
+  const clean = ({ data, ...entry }: TranscriptEntry): TranscriptEntry => ({
+    ...entry,
+    text: redact(entry.text),
+    ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
+  });
 
   /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
   const watch = (id: string, signal?: AbortSignal) => {
@@ -153,19 +158,18 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
     },
     say: async ({ wait = false, ...request }, emit, signal) => {
       if (!wait) return ask(sessions.say, request);
-      const before = await lastSeq(request.id);
-      if (!before.ok) return before;
       const watched = watch(request.id, signal);
       try {
         const said = await ask<output<typeof sessions.say.reply>>(sessions.say, request);
         if (!said.ok) return said;
-        const { turn } = said.value;
-        const ended = await follow(request.id, before.value, emit, signal, watched, (events) =>
+        const { turn, seq } = said.value;
+        const ended = await follow(request.id, seq - 1, emit, signal, watched, (events) =>
           events.find((event) => event.settled?.turn === turn || isOver(event.state)),
         );
         if (!ended.ok) return ended;
         return ok({
           turn,
+          seq,
           ...(ended.value?.settled === undefined ? {} : { stopReason: ended.value.settled.stopReason }),
           ...(ended.value === undefined ? {} : { state: ended.value.state }),
         });
@@ -219,15 +223,6 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
       return closed;
     },
   };
-
-  async function lastSeq(id: string): Promise<Result<number>> {
-    let last = 0;
-    for await (const page of rowsAfter(id, 0)) {
-      if (!page.ok) return page;
-      last = page.value.at(-1)?.seq ?? last;
-    }
-    return ok(last);
-  }
 };
 
 /** Sessions that are not over, with the skills each was given. */

@@ -38,6 +38,8 @@ const commandMs = 60_000;
 export interface Bench {
   readonly home: string;
   readonly workspace: string;
+  /** The HOME the station and what it starts see: the tester's own unless the bench has one. */
+  readonly userHome: string;
   readonly jupiter: (...args: readonly string[]) => Promise<Run>;
   /** Runs with `--json` and fails the test when the command did. */
   readonly ask: <T = Record<string, unknown>>(...args: readonly string[]) => Promise<T>;
@@ -48,16 +50,25 @@ export interface Bench {
 
 export const openBench = (
   t: TestContext,
-  options: { readonly policy: unknown; readonly env?: Record<string, string> },
+  options: {
+    readonly policy: unknown;
+    readonly env?: Record<string, string>;
+    /** A home directory of its own, so that nothing an agent does touches the tester's. */
+    readonly ownHome?: boolean;
+  },
 ): Bench => {
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-e2e-'));
   const home = join(dir, 'home');
   const workspace = join(dir, 'workspace');
   mkdirSync(workspace);
-  const jupiter = (...args: readonly string[]) => runJupiter(['--home', home, ...args], options.env);
+  const userHome = options.ownHome === true ? join(dir, 'user') : (process.env['HOME'] ?? '');
+  if (options.ownHome === true) mkdirSync(userHome);
+  const env = { HOME: userHome, ...options.env };
+  const jupiter = (...args: readonly string[]) => runJupiter(['--home', home, ...args], env);
   const bench: Bench = {
     home,
     workspace,
+    userHome,
     jupiter,
     ask: async <T>(...args: readonly string[]) => {
       const run = await jupiter('--json', ...args);

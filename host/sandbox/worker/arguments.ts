@@ -36,6 +36,10 @@ export const name = (value: unknown, place: string, cap: number): string => {
   const found = text(value, place, cap);
   return found === '' ? wrong(place, 'a string that is not empty') : found;
 };
+export const texts = (value: unknown, place: string, most: number, cap: number): readonly string[] =>
+  Array.isArray(value) && value.length <= most
+    ? value.map((each) => text(each, place, cap))
+    : wrong(place, `a list of at most ${most} strings`);
 export const optionalName = (value: unknown, place: string, cap: number): string | null =>
   value === undefined || value === null ? null : name(value, place, cap);
 export const optionalText = (value: unknown, place: string, cap: number): string | null =>
