@@ -5,10 +5,11 @@
  */
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import type { BundleStore, BundleStoreOptions, InstalledBundle, Manifest, StoreStep } from './edge.ts';
-import { examine, rootOf } from './examine.ts';
+import { examine } from './examine.ts';
 import { decodeManifest, manifestOf } from './manifest.ts';
 import { openPackages } from './packages.ts';
 import { type BundleRow, openRecords } from './records.ts';
+import { storedSignature } from './signature.ts';
 
 // Earlier revisions of a bundle kept beside the active one: sessions that began with one may still read it.
 const earlierKept = 2;
@@ -20,10 +21,11 @@ const stateFault = (error: unknown): Problem => {
 };
 
 export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
-  const { db, now, report = () => {}, onStep = () => {}, inUse = () => new Set<string>() } = options;
+  const { db, now, report = () => {}, refusal = () => undefined, onStep = () => {} } = options;
+  const { inUse = () => new Set<string>() } = options;
   const step = (name: StoreStep): void => onStep(name);
   const records = openRecords(db, options.shapeOf);
-  const packages = openPackages({ root: options.packages, report, step });
+  const packages = openPackages({ root: options.packages, report, step, refusal });
   // Only what this store has staged itself can become active.
   const staged = new Map<string, { readonly bytes: Buffer; readonly manifest: Manifest }>();
   const manifests = new Map<string, Manifest>();
@@ -68,10 +70,8 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
   });
   const activeRows = (): readonly BundleRow[] => records.rows().filter((row) => row.active === 1);
 
-  const stage: BundleStore['stage'] = async (dir) => {
-    const source = rootOf(dir);
-    if (!source.ok) return source;
-    const result = await packages.stage(source.value);
+  const stage: BundleStore['stage'] = async (source) => {
+    const result = await packages.stage(source);
     if (!result.ok) return result;
     const { bundle, manifestBytes } = result.value;
     staged.set(keyOf(bundle.manifest.id, bundle.identity), {
@@ -126,7 +126,8 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     const [first] = examined.problems;
     if (first !== undefined)
       return { ...first, message: `${first.message} It belongs to the installed bundle "${row.id}".` };
-    if (examined.identity === row.identity) return undefined;
+    if (examined.identity === row.identity)
+      return refusal({ id: row.id, identity: row.identity, signature: examined.signature });
     return problem('bundle/identity-mismatch', {
       subject,
       evidence: `expected identity ${row.identity}, observed ${examined.identity}`,
@@ -181,7 +182,12 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
 
   const repair: BundleStore['repair'] = async () => {
     const problems: Problem[] = [];
-    const own = openPackages({ root: options.packages, report: (fault) => problems.push(fault), step });
+    const own = openPackages({
+      root: options.packages,
+      report: (fault) => problems.push(fault),
+      step,
+      refusal,
+    });
     const there = await own.sweep();
     const present = new Set(there.map(({ id, identity }) => keyOf(id, identity)));
     const wanted = new Set<string>();
@@ -204,6 +210,10 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     conflicts: (bundle) => records.conflicts(bundle.manifest),
     active: () => activeRows().flatMap((row) => installed(row) ?? []),
     verify,
+    refusal: ({ manifest: { id }, identity, folder }) => {
+      const signature = storedSignature(folder);
+      return signature.ok ? refusal({ id, identity, signature: signature.value }) : signature.problem;
+    },
     remove,
     discard: async ({ manifest: { id }, identity }) => {
       staged.delete(keyOf(id, identity));

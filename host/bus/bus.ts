@@ -22,6 +22,9 @@ export interface BusOptions {
   readonly redact: (text: string) => string;
 }
 
+/** Problems after which the worker was ended by the station, not by itself. */
+const endedByForce = new Set<string>(['sandbox/deadline', 'sandbox/start-deadline']);
+
 export const openBus = (options: BusOptions): Bus => {
   const { state, events, policy, ports, now } = options;
   const topics = openTopicRegistry();
@@ -47,7 +50,7 @@ export const openBus = (options: BusOptions): Bus => {
     // That it stopped or is parked is told once, not for every line of a process it still owns.
     const idle = why.code === 'bus/component-stopped' || why.code === 'bus/component-parked';
     if (!idle || envelope.message.source !== 'station')
-      events.add('message-failed', `${component.name} ${envelope.message.topic}`, why);
+      events.add('fail', `${component.name} ${envelope.message.topic}`, why);
   };
 
   /** The one component a command goes to. */
@@ -91,7 +94,7 @@ export const openBus = (options: BusOptions): Bus => {
     if (kind === 'command') {
       send(effect.topic, effect.payload, component.name, effect.to ?? undefined, (fate) => {
         if (effect.token === null) {
-          if (!fate.ok) events.add('command-failed', `${component.name} ${effect.topic}`, fate.problem);
+          if (!fate.ok) events.add('fail', `${component.name} ${effect.topic}`, fate.problem);
           return;
         }
         const answer = fate.ok ? { reply: JSON.parse(fate.reply) } : { problem: fate.problem };
@@ -143,7 +146,8 @@ export const openBus = (options: BusOptions): Bus => {
     commit: (...[component, envelopes, handled]: Parameters<Parameters<typeof openLane>[1]['commit']>) =>
       commitBatch(commitHost, component, envelopes, handled),
     onFailed,
-    onState: (component: BusComponent, kind: string, why?: Problem) => events.add(kind, component.name, why),
+    onState: (component: BusComponent, kind: 'start' | 'fail' | 'park' | 'limit', why?: Problem) =>
+      events.add(endedByForce.has(why?.code ?? '') ? 'kill' : kind, component.name, why),
     onEased: () => {
       for (const listener of easedListeners) listener();
     },

@@ -30,7 +30,11 @@ export interface LaneHost {
     handled: readonly Handled[],
   ) => { readonly stoppedAt?: number; readonly problem?: Problem };
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
-  readonly onState: (component: BusComponent, kind: string, problem?: Problem) => void;
+  readonly onState: (
+    component: BusComponent,
+    kind: 'start' | 'fail' | 'park' | 'limit',
+    problem?: Problem,
+  ) => void;
   readonly onEased: () => void;
 }
 
@@ -155,7 +159,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     rollBack([guilty, ...after, ...rest]);
     giveBack([...after, ...rest]);
     lastProblem = why;
-    if (guilty.onFate !== undefined) host.onState(component, 'message-refused', why);
+    if (guilty.onFate !== undefined) host.onState(component, 'fail', why);
     host.onFailed(component, guilty, why);
     abandon(current);
     goOn(restarts.replaced(why, host.now(), component.limits.restartsPerHour));
@@ -208,7 +212,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
 
   const fail = (why: Problem) => {
     lastProblem = why;
-    host.onState(component, 'component-failed', why);
+    host.onState(component, 'fail', why);
     goOn(restarts.failed(why, host.now(), component.limits.restartsPerHour));
   };
 
@@ -222,7 +226,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     attempt += 1;
     state = 'parked';
     lastProblem = why.subject === undefined ? { ...why, subject: component.name } : why;
-    host.onState(component, 'component-parked', lastProblem);
+    host.onState(component, 'park', lastProblem);
     refuseWaiting(problem('bus/component-parked', { subject: component.name, evidence: why.message }));
   };
 
@@ -247,8 +251,9 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       return;
     }
     restarted += 1;
-    if (begun.ok) serve(begun.value);
-    else fail(begun.problem);
+    if (!begun.ok) return fail(begun.problem);
+    serve(begun.value);
+    host.onState(component, 'start');
   };
 
   /** Resolves when nothing is in flight, or after `withinMs`. */
@@ -320,7 +325,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       lastProblem = why;
       if (host.now() - (toldAt.get(why.code) ?? Number.NEGATIVE_INFINITY) >= tellAgainMs) {
         toldAt.set(why.code, host.now());
-        host.onState(component, 'limit-reached', why);
+        host.onState(component, 'limit', why);
       }
       return why;
     },

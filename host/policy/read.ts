@@ -64,6 +64,7 @@ export const nothingGranted = (
   programs: new Map(),
   origins: new Map(),
   servers: new Map(),
+  signatures: [],
   place,
 });
 
@@ -116,7 +117,7 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
   if (problems.length > 0 || !parsed.success)
     return nothingGranted(revision, problems.slice(0, faultLimit), place);
 
-  const { grants, limits, agents, programs, origins, servers } = parsed.data;
+  const { grants, limits, agents, programs, origins, servers, keys, signatures } = parsed.data;
   return {
     revision,
     problems: [],
@@ -126,6 +127,7 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
     programs: sorted(programs, programOf),
     origins: sorted(origins, originOf),
     servers: sorted(servers, serverOf),
+    signatures: (signatures ?? []).map(({ prefix, key }) => ({ prefix, name: key, key: keys?.[key] })),
     place,
   };
 };

@@ -37,6 +37,11 @@ const text = (longest: number): z.ZodString =>
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the NUL character is what is refused
     .regex(/^[^\u0000]*$/, { error: 'a text without NUL characters' });
 
+/** 32 bytes in base64. */
+const publicKey = z.string().regex(/^ed25519:[A-Za-z0-9+/]{43}=$/, {
+  error: 'a key as `jupiter bundle keygen` prints it, "ed25519:…"',
+});
+
 const list = <T extends z.ZodType>(item: T): z.ZodArray<T> =>
   z.array(item).max(items, { error: `at most ${items} entries` });
 
@@ -146,6 +151,12 @@ const limits = z
   .describe(
     'What is not set has its default. A change takes effect with a fresh instance at the next command.',
   );
+const signature = z
+  .strictObject({
+    prefix: bundleId.describe('A bundle ID: it, and every ID that goes on after it with a dot.'),
+    key: alias.describe('The key that must have signed: a name under `keys`.'),
+  })
+  .describe('A signature that is required.');
 
 export const policyShape = z
   .strictObject({
@@ -158,6 +169,13 @@ export const policyShape = z
     programs: table(alias, program).describe('Executables agents and servers refer to.'),
     origins: table(alias, origin).describe('HTTP endpoints servers refer to.'),
     servers: table(serverAlias, server).describe('MCP servers and who gets them.'),
+    keys: table(alias, publicKey).describe('Public keys of people whose bundles are installed, by name.'),
+    signatures: list(signature)
+      .optional()
+      .describe(
+        'Bundles that must be signed, and by which key. The longest prefix that covers an ID decides; if it is ' +
+          'there more than once, any of its keys will do. A bundle no prefix covers needs no signature.',
+      ),
   })
   .describe('What the operator of a Jupiter Station allows. What is not written here is not allowed.');
 
@@ -171,6 +189,8 @@ export const entryKeys: Readonly<Record<string, readonly string[]>> = {
   programs: Object.keys(program.shape),
   origins: Object.keys(origin.shape),
   servers: Object.keys(server.shape),
+  keys: [],
+  signatures: Object.keys(signature.shape),
 };
 
 /** JSON Schema 2020-12 of `policy.jsonc`, for editors. */

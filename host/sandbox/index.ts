@@ -3,7 +3,7 @@
  * runs one instance in a worker that can do nothing but answer batches. It knows no topic and no policy.
  */
 export { startActivation } from './activation.ts';
-export { admitComponent, verifyAdmitted } from './admit.ts';
+export { admitComponent, verifyAdmitted, verifyCached } from './admit.ts';
 export type {
   Activation,
   ActivationOptions,

@@ -5,7 +5,7 @@
  */
 import type { ComponentLimits } from './limits.ts';
 import type { Effect, Handled, Message, SyncCall, WorkerPost } from './protocol.ts';
-import { longest } from './worker/arguments.ts';
+import { longest, mostPaths } from './worker/arguments.ts';
 import { outcomeUnits } from './worker/run.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -79,6 +79,10 @@ const isCall = tagged('call', {
   'process.spawn': { program: name(longest.program), cwd: name(longest.path) },
   'session-context.servers': { agent: name(longest.agent) },
   'session-context.place-skills': { cwd: name(longest.path), sink: text(longest.path) },
+  'session-context.outside': {
+    cwd: name(longest.path),
+    paths: (list) => isList(list, mostPaths, text(longest.path)),
+  },
 } satisfies Readonly<Record<SyncCall['call'], Readonly<Record<string, Check>>>>);
 
 const isFault = shaped({ code: text(outcomeUnits.code), evidence: text(outcomeUnits.evidence) });

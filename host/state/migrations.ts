@@ -42,6 +42,23 @@ export const migrations: readonly string[] = [
     problem TEXT
   )`,
   `
+  CREATE INDEX events_by_kind ON events (kind, seq);
+
+  -- Numbers that outlive what they count.
+  CREATE TABLE counters (
+    name TEXT PRIMARY KEY NOT NULL,
+    value INTEGER NOT NULL
+  ) STRICT;
+
+  -- Where skills of a bundle were placed: written before the first file is, so that an uninstallation finds them all.
+  CREATE TABLE placements (
+    cwd TEXT NOT NULL,
+    sink TEXT NOT NULL,
+    bundle TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (cwd, sink, bundle)
+  ) STRICT`,
+  `
   -- What each owner keeps, bytes of UTF-8, held by the database itself so that no writer can forget it.
   CREATE TABLE store_usage (
     owner TEXT PRIMARY KEY,

@@ -69,6 +69,7 @@ export const bundleStatus = (
     skills: skillsOf(bundle).map((skill) => skill.name),
     topics: manifest.topics.length,
     components,
+    asks: [...new Set(manifest.components.flatMap((entry) => entry.permissions))].sort(),
     ungranted,
     ...(trouble === undefined ? {} : { problem: trouble }),
   };

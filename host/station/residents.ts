@@ -117,6 +117,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
   const takeIn = async (name: string, prepared: Prepared): Promise<void> => {
     await prepared.serve();
     idle.delete(name);
+    events.add('start', name);
     if (told.has(name)) return;
     told.add(name);
     bus.tell(name, 'station.started', {});
@@ -141,7 +142,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     }
     idle.set(name, made.problem);
     if (made.is === 'waiting') return ok(undefined);
-    events.add('component-failed', name, made.problem);
+    events.add('fail', name, made.problem);
     return failed(made.problem);
   };
 
@@ -161,7 +162,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
       return bringUp(older, itsEntry);
     const why = damaged ?? problem('bundle/package-missing', { subject: `${id} ${revision}` });
     idle.set(name, why);
-    events.add('component-failed', name, why);
+    events.add('fail', name, why);
     return failed(why);
   };
 
@@ -179,13 +180,12 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     const made = await attempt(bundle, entry);
     if (made.is !== 'ready') {
       standings.set(bundle.manifest.id, entry.id, notTakenOver(was, bundle.identity, made.problem));
-      if (made.is !== 'waiting') events.add('candidate-failed', name, made.problem);
+      if (made.is !== 'waiting') events.add('fail', name, made.problem);
       return failed(made.problem);
     }
     standings.set(bundle.manifest.id, entry.id, takenOver(was, bundle.identity));
     declareTopics(bundle);
     await takeIn(name, made.prepared);
-    events.add('component-upgraded', name);
     await bundles.collect();
     return ok(undefined);
   };
@@ -221,14 +221,17 @@ export const openResidents = (options: ResidentsOptions): Residents => {
 
   const install = async (source: string): Promise<Result<BundleStatus>> => {
     const staged = await bundles.stage(source);
-    if (!staged.ok) return staged;
+    if (!staged.ok) {
+      events.add('refuse', source, staged.problem);
+      return staged;
+    }
     const bundle = staged.value;
     const { id, components } = bundle.manifest;
     const before = bundles.active().find((one) => one.manifest.id === id);
     const made: { entry: ComponentEntry; attempt: Attempt }[] = [];
     const giveUp = async (why: Problem): Promise<Result<never>> => {
       await Promise.all(made.map(({ attempt }) => attempt.is === 'ready' && attempt.prepared.discard()));
-      events.add('bundle-refused', id, why);
+      events.add('refuse', id, why);
       if (before?.identity !== bundle.identity) await bundles.discard(bundle);
       return failed(why);
     };
@@ -260,13 +263,13 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     for (const { entry, attempt: one } of made) {
       const name = nameOf(bundle, entry);
       if (one.is === 'ready') await takeIn(name, one.prepared);
-      else if (one.is === 'failed') events.add('candidate-failed', name, one.problem);
+      else if (one.is === 'failed') events.add('fail', name, one.problem);
     }
     const kept = new Set(components.map((entry) => nameOf(bundle, entry)));
     for (const { name } of lanesOf(id)) if (!kept.has(name)) await retire(name);
     for (const entry of before?.manifest.components ?? [])
       if (!components.some((one) => one.id === entry.id)) standings.forget(id, entry.id);
-    events.add('bundle-installed', `${id} ${bundle.identity}`);
+    events.add('install', `${id} ${bundle.identity}`);
     await bundles.collect();
     return ok(statusOf(bundle));
   };
@@ -289,7 +292,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     standings.left(id);
     broken.delete(id);
     if (!removed.ok) return removed;
-    events.add('bundle-uninstalled', `${id} ${removed.value.identity}`);
+    events.add('uninstall', `${id} ${removed.value.identity}`);
     return ok({ id, revision: removed.value.identity });
   };
 
@@ -339,7 +342,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         for (const { id, problem: why } of await bundles.verify()) {
           if (why === undefined) continue;
           broken.set(id, why);
-          events.add('bundle-broken', id, why);
+          events.add('fail', id, why);
         }
         const whole = intact();
         for (const bundle of whole) declareTopics(bundle);
@@ -350,7 +353,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         };
         await Promise.all(Array.from({ length: startsAtOnce }, worker));
       }).catch((cause: unknown) =>
-        events.add('start-failed', 'bundles', problem('station/internal', { evidence: String(cause) })),
+        events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) })),
       );
     },
     install: (source) => alone(() => install(source)),
@@ -365,14 +368,16 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         const { serving, candidate } = standingOf(bundle.value, entry);
         const lane = bus.status().find((one) => one.name === component);
         const promoted = candidate === undefined ? undefined : await promote(bundle.value, entry);
-        if (promoted?.ok === true) return ok(statusOf(bundle.value));
         const back =
-          lane !== undefined
-            ? await bus.retry(component)
-            : serving === undefined
-              ? ok(undefined)
-              : await bringUpServing(bundle.value, entry, serving);
+          promoted?.ok === true
+            ? promoted
+            : lane !== undefined
+              ? await bus.retry(component)
+              : serving === undefined
+                ? ok(undefined)
+                : await bringUpServing(bundle.value, entry, serving);
         const done = promoted ?? back;
+        events.add('retry', component, done.ok ? undefined : done.problem);
         return done.ok ? ok(statusOf(bundle.value)) : done;
       }),
     verify: async (id) => {
@@ -380,7 +385,14 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         const known = activeOne(id);
         if (!known.ok) return known;
       }
-      return ok(await bundles.verify(id));
+      const found: { id: string; problem?: Problem }[] = [];
+      for (const one of await bundles.verify(id)) {
+        const bundle = bundles.active().find(({ manifest }) => manifest.id === one.id);
+        const cached =
+          one.problem === undefined && bundle !== undefined ? await instances.cacheFault(bundle) : undefined;
+        found.push(cached === undefined ? one : { id: one.id, problem: cached });
+      }
+      return ok(found);
     },
     list: () => bundles.active().map(statusOf),
     settled: async () => {

@@ -3,10 +3,11 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBundleStore, readBundle, skillsOf } from '../bundles/index.ts';
+import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
+import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { placeSkills, provisionFor } from '../context/index.ts';
+import { outsideOf, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
 import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
@@ -16,9 +17,11 @@ import { openComponentStore, openEventLog, openRedactor, type State } from '../s
 import { controlHandlers, type Handlers } from './handlers.ts';
 import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
+import { openPlacements } from './placements.ts';
 import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
-import { sessionHandlers } from './sessions.ts';
+import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
 import { openStandings } from './standings.ts';
+import { cleared, tellDiffering, tellWithheld } from './tell.ts';
 
 export interface Rooms {
   readonly handlers: Handlers;
@@ -59,9 +62,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       if (!canonical.ok) throw new ProblemError(canonical.problem);
       return canonical.value;
     },
-    report: (found) => events.add('repaired', found.subject ?? '', found),
+    refusal: (bundle) => signatureRefusal(bundle, policy.current().signatures),
+    report: (found) => events.add('repair', found.subject ?? '', found),
   });
-  for (const found of await bundles.repair()) events.add('repaired', found.subject ?? '', found);
+  for (const found of await bundles.repair()) events.add('repair', found.subject ?? '', found);
 
   const store = openComponentStore(state.db);
   const startedAt = now();
@@ -84,9 +88,16 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
   );
   const context = {
-    servers: (agent: string) => provisionFor(policy.current(), agent),
-    placeSkills: (cwd: string, sink: string) =>
-      placeSkills({ cwd, sink, skills: residents.intact().flatMap((bundle) => skillsOf(bundle)) }),
+    servers: (agent: string) => {
+      const provision = provisionFor(policy.current(), agent);
+      tellWithheld(events, agent, provision);
+      return provision;
+    },
+    outside: outsideOf,
+    placeSkills: (cwd: string, sink: string) => {
+      const usable = residents.intact().filter((bundle) => bundles.refusal(bundle) === undefined);
+      return placements.place(cwd, sink, usable.flatMap(skillsOf));
+    },
   };
   const bus = openBus({
     state,
@@ -98,7 +109,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       log: log.component,
       wake: wakes.wake,
       write: capability.write,
-      kill: capability.kill,
+      kill: (component, id) => {
+        events.add('kill', `${component} ${id}`);
+        capability.kill(component, id);
+      },
       owns: capability.owns,
       settleSpawns: capability.settleSpawns,
       call: answerCalls({ policy: policy.current, store, process: capability, context }),
@@ -119,22 +133,47 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       await capability.endAllOf(component);
     },
   });
+  const sessions = sessionHandlers(bus, redact);
+  const placements = openPlacements({
+    db: state.db,
+    now,
+    events,
+    installed: (id) => bundles.active().some(({ manifest }) => manifest.id === id),
+    live: () => liveSessions(sessions),
+  });
+  let tidy: Promise<void> = Promise.resolve();
+  bus.listen(sessionTopics.changed.id, (event) => {
+    if (isOver((event as { state: string }).state)) tidy = tidy.then(() => cleared(placements, log));
+  });
   residents.start();
   await installShipped(shipped, residents, store, (id, why) => {
-    events.add('bundle-refused', id, why);
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
+
+  // What uninstalled bundles left, and whether placed skills are as they were: nobody waits for either.
+  tidy = tidy
+    .then(async () => {
+      await residents.settled();
+      await cleared(placements, log);
+      for (const skill of await placements.verify()) tellDiffering(events, skill);
+    })
+    .catch((cause: unknown) => log.station('error', `looking at placed skills: ${cause}`));
 
   let closing: Promise<void> | undefined;
   const quiesce = () => {
     closing ??= (async () => {
+      placements.close();
       await residents.settled();
+      await tidy;
       wakes.close();
-      // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
+      // Agents first, so that no component waits for one; again after, for what was starting meanwhile. None of them
+      // is told: a session of an agent that ends with its station is taken up again by the next one.
+      capability.silence();
       await processes.endAll();
       await bus.close();
       await residents.departed();
       await processes.endAll();
+      events.flush();
       state.close();
       log.close();
     })();
@@ -144,7 +183,9 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     home,
     policy,
     residents,
-    sessions: sessionHandlers(bus, redact),
+    sessions,
+    placements,
+    events,
     startedAt,
     processes: processes.running,
     stop: async () => {
@@ -195,11 +236,8 @@ const installShipped = async (
     if (seen === manifest) continue;
     const bundle = await readBundle(join(folder, name));
     const wanted = (id: string) => seen === undefined || residents.list().some((one) => one.id === id);
-    if (!bundle.ok) {
-      refused(name, bundle.problem);
-      continue;
-    }
-    if (wanted(bundle.value.manifest.id)) {
+    // One that cannot be read is refused as any other would be.
+    if (!bundle.ok || wanted(bundle.value.manifest.id)) {
       const done = await residents.install(join(folder, name));
       if (!done.ok) {
         refused(name, done.problem);

@@ -22,7 +22,7 @@ test('W7: the store has a quota in bytes: growth beyond it is refused and rolled
   assert.ok(
     bench
       .events()
-      .some(({ kind, problem }) => kind === 'message-refused' && problem?.code === 'bus/store-quota'),
+      .some(({ kind, problem }) => kind === 'fail' && problem?.code === 'bus/store-quota'),
   );
   for (let index = 0; index < 20; index += 1)
     assert.equal(
@@ -71,7 +71,7 @@ test('W7: an inbox has the bound policy gives it; being full is shown and told o
   assert.equal(results.filter(({ ok }) => ok).length, 10);
   assert.equal(code(results.at(-1) ?? { ok: true }), 'bus/inbox-full');
   assert.equal(bench.bus.status()[0]?.problem?.code, 'bus/inbox-full');
-  const told = () => bench.events().filter(({ kind }) => kind === 'limit-reached').length;
+  const told = () => bench.events().filter(({ kind }) => kind === 'limit').length;
   assert.equal(told(), 1);
   await flood();
   assert.equal(told(), 1);
@@ -123,7 +123,7 @@ test('restarts an hour: one that fails between messages it handles is parked too
   assert.ok(
     bench
       .events()
-      .some(({ kind, problem }) => kind === 'component-parked' && problem?.code === 'bus/restart-limit'),
+      .some(({ kind, problem }) => kind === 'park' && problem?.code === 'bus/restart-limit'),
   );
   assert.ok((await bench.bus.retry(one)).ok);
   assert.equal(code(await bench.ask({})), 'ok');

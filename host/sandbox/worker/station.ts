@@ -3,7 +3,18 @@
  * `random.bytes` are answered here; the rest asks the host and blocks.
  */
 import type { StoreEntry, SyncAnswer, SyncCall } from '../protocol.ts';
-import { HostFault, integer, level, longest, name, optionalName, optionalText, text } from './arguments.ts';
+import {
+  HostFault,
+  integer,
+  level,
+  longest,
+  mostPaths,
+  name,
+  optionalName,
+  optionalText,
+  text,
+  texts,
+} from './arguments.ts';
 import type { Ledger } from './ledger.ts';
 import { overlaidScan } from './overlay.ts';
 import { placements, provision, spawned, storedEntries, storedValue, thrown } from './shapes.ts';
@@ -127,6 +138,14 @@ export const stationImports = (ledger: Ledger, ask: Ask): Imports => {
           sink: text(sink, 'session-context.place-skills sink', longest.path),
         };
         return placements(resultOf(ask(call)));
+      },
+      outside: (cwd: unknown, paths: unknown): unknown => {
+        const call = {
+          call: 'session-context.outside' as const,
+          cwd: name(cwd, 'session-context.outside cwd', longest.path),
+          paths: texts(paths, 'session-context.outside paths', mostPaths, longest.path),
+        };
+        return texts(resultOf(ask(call)), 'the answer of session-context.outside', mostPaths, longest.path);
       },
     },
   };

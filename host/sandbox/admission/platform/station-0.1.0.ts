@@ -70,6 +70,7 @@ const imports: Readonly<Record<string, Interface>> = {
     funcs: {
       servers: `func(agent:string) -> result<${provision},${problem}>`,
       'place-skills': `func(cwd:string,sink:string) -> result<list<${placement}>,${problem}>`,
+      outside: `func(cwd:string,paths:list<string>) -> result<list<string>,${problem}>`,
     },
   },
 };
