@@ -1,5 +1,8 @@
-/** What an operator may want to know later. The newest `kept` are kept. */
-import type { Database } from 'better-sqlite3';
+/**
+ * What an operator may want to know later. The newest `kept` are kept, and up to `slack` older ones. An event that
+ * cannot be written is dropped: what it tells of was a failure already, and a full disk must not end the station.
+ */
+import Sqlite, { type Database } from 'better-sqlite3';
 import type { Problem } from '../problems/index.ts';
 
 export interface StationEvent {
@@ -14,7 +17,9 @@ export interface EventLog {
   readonly newest: (count: number) => readonly StationEvent[];
 }
 
+const { SqliteError } = Sqlite;
 const kept = 10_000;
+const slack = 100;
 
 export const openEventLog = (db: Database, now: () => number, redact: (text: string) => string): EventLog => {
   const insert = db.prepare<[number, string, string, string | null]>(
@@ -28,9 +33,13 @@ export const openEventLog = (db: Database, now: () => number, redact: (text: str
   return {
     add: (kind, subject, problem) => {
       const text = problem === undefined ? null : redact(JSON.stringify(problem));
-      const { lastInsertRowid } = insert.run(now(), kind, redact(subject), text);
-      const seq = Number(lastInsertRowid);
-      if (seq % 100 === 0) trim.run(seq - kept);
+      try {
+        const { lastInsertRowid } = insert.run(now(), kind, redact(subject), text);
+        const seq = Number(lastInsertRowid);
+        if (seq % slack === 0) trim.run(seq - kept);
+      } catch (cause) {
+        if (!(cause instanceof SqliteError)) throw cause;
+      }
     },
     newest: (count) =>
       newest.all(count).map(({ problem, ...row }) => ({

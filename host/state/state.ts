@@ -21,7 +21,6 @@ export const openState = (file: string): Result<State> => {
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    db.pragma('foreign_keys = ON');
     const refused = migrate(db);
     if (refused !== undefined) {
       db.close();
@@ -56,9 +55,9 @@ const stateOver = (db: Database.Database): State => {
         (outer ? commit : release).run();
         return value;
       } catch (cause) {
-        if (outer) {
-          if (db.inTransaction) abort.run();
-        } else {
+        // Some failures end the whole transaction themselves; then there is nothing left to undo.
+        if (db.inTransaction && outer) abort.run();
+        else if (db.inTransaction) {
           rollback.run();
           release.run();
         }
