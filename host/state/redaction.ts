@@ -58,7 +58,7 @@ export const openRedactor = (
       refresh();
       let out = text;
       for (const [form, name] of forms) {
-        if (out.includes(form)) out = out.replaceAll(form, `[redacted ${name}]`);
+        out = out.replaceAll(form, `[redacted ${name}]`);
       }
       return out;
     },

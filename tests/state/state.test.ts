@@ -160,6 +160,15 @@ test('a transaction is all or nothing; a nested one rolls back alone, with every
       stop();
     }),
   );
+  transaction(() => {
+    assert.throws(() =>
+      transaction(() => {
+        put('h');
+        assert.throws(() => transaction(() => [put('i'), stop()]));
+        stop();
+      }),
+    );
+  });
   assert.deepEqual(keys(), ['a', 'c', 'f'], 'a released savepoint goes with its outer transaction');
 });
 
