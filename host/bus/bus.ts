@@ -184,7 +184,6 @@ export const openBus = (options: BusOptions): Bus => {
       const { publishes } = lane.component();
       return [...lanes.values()].every(
         (other) =>
-          other === lane ||
           other.waiting() < busyMessages ||
           ![...other.component().subscribes].some((topic) => publishes.has(topic)),
       );

@@ -6,7 +6,7 @@ import type { Message } from '../sandbox/index.ts';
 export const inboxMessages = 4_096;
 /** Text that may wait, UTF-16 units. */
 export const inboxUnits = 32 * 1024 * 1024;
-/** Above this a source of station messages is paused; below half of it, it goes on. */
+/** From here on a source of station messages is paused; below, it goes on. */
 export const busyMessages = 512;
 /** Text of one batch, UTF-16 units: a batch is cut here, though never below one message. */
 const batchUnits = 1024 * 1024;

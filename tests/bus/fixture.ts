@@ -13,7 +13,13 @@ import {
   defaultLimits,
   startActivation,
 } from '../../host/sandbox/index.ts';
-import { openComponentStore, openEventLog, openState, type StationEvent } from '../../host/state/index.ts';
+import {
+  type ComponentStore,
+  openComponentStore,
+  openEventLog,
+  openState,
+  type StationEvent,
+} from '../../host/state/index.ts';
 
 export const permissions = ['store:own', 'bus:publish'];
 const root = join(import.meta.dirname, '..', '..');
@@ -58,6 +64,9 @@ export const topics: readonly DeclaredTopic[] = [
           put: { type: 'object', additionalProperties: text },
           get: text,
           act: text,
+          text,
+          to: text,
+          token: text,
         },
         additionalProperties: false,
       },
@@ -74,12 +83,19 @@ export interface BusBench {
   readonly stored: (key: string, name?: string) => string | undefined;
   readonly events: () => readonly StationEvent[];
   readonly grant: (granted: readonly string[]) => void;
+  /** What the bus did outside: `settle <message> true`, `log warn text`. */
+  readonly done: readonly string[];
+  readonly store: ComponentStore;
   readonly component: (name: string, limits?: Partial<ComponentLimits>) => Promise<BusComponent>;
   /** Prepares and takes into service. */
   readonly attach: (name: string, limits?: Partial<ComponentLimits>) => Promise<void>;
 }
 
-export const openBusBench = async (t: TestContext): Promise<BusBench> => {
+export const openBusBench = async (
+  t: TestContext,
+  redact: (line: string) => string = (line) => line,
+): Promise<BusBench> => {
+  const done: string[] = [];
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bus-'));
   const policyFile = join(dir, 'policy.jsonc');
   const grant = (granted: readonly string[]) =>
@@ -94,14 +110,14 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
     events,
     policy: openPolicySource(policyFile),
     now: Date.now,
-    redact: (line) => line,
+    redact,
     ports: {
-      log: () => undefined,
+      log: (_name, level, line) => void done.push(`log ${level} ${line}`),
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
       owns: () => false,
-      settleSpawns: () => undefined,
+      settleSpawns: (_name, message, kept) => void done.push(`settle ${message} ${kept}`),
       call: (name, call) => {
         if (call.call === 'store.get' || call.call === 'store.scan') return answerStore(store, name, call);
         throw new Error(`not in this test: ${call.call}`);
@@ -135,6 +151,8 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
   };
   return {
     bus,
+    done,
+    store,
     grant,
     component,
     ask: (payload, to) =>
