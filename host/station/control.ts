@@ -7,19 +7,13 @@
  */
 import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
+import type { TranscriptEntry } from '../../contracts/transcript.ts';
 import type { Problem } from '../problems/index.ts';
+
+export type { TranscriptEntry };
 
 type Request<T extends { request: import('zod').ZodType }> = output<T['request']>;
 type Reply<T extends { reply: import('zod').ZodType }> = output<T['reply']>;
-
-export interface TranscriptEntry {
-  readonly seq: number;
-  readonly at: number;
-  readonly role: string;
-  readonly id?: string;
-  readonly state?: string;
-  readonly text: string;
-}
 
 export interface ComponentStatus {
   readonly id: string;

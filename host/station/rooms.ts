@@ -14,7 +14,7 @@ import { openProcesses } from '../processes/index.ts';
 import { defaultLimits } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
-import { type Home, installation } from './home.ts';
+import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openResidents, type Residents } from './residents.ts';
 import { sessionHandlers } from './sessions.ts';
@@ -30,9 +30,11 @@ export interface RoomsOptions {
   readonly state: State;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** Folder of the bundles this installation ships. */
+  readonly shipped: string;
 }
 
-export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promise<Rooms> => {
+export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions): Promise<Rooms> => {
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
@@ -107,7 +109,7 @@ export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promis
     },
   });
   residents.start();
-  await installShipped(residents, store, (id, why) => {
+  await installShipped(shipped, residents, store, (id, why) => {
     events.add('bundle-refused', id, why);
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
@@ -163,11 +165,11 @@ const secretNames = (current: () => Policy) => {
  * installed. One the operator uninstalled does not come back.
  */
 const installShipped = async (
+  folder: string,
   residents: Residents,
   store: ReturnType<typeof openComponentStore>,
   refused: (id: string, why: Problem) => void,
 ): Promise<void> => {
-  const folder = join(installation(), 'dist', 'bundles');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).sort(contractsFirst)) {
     const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');

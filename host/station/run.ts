@@ -2,11 +2,12 @@
  * Opens a station on a home: claims the socket, opens the database, and is ready. The rooms are wired behind that, and
  * requests wait for them (docs/decisions/0008). This file and what it imports stay light.
  */
+import { join } from 'node:path';
 import { setImmediate as afterwards } from 'node:timers/promises';
 import { ok, type Result } from '../problems/index.ts';
 import { openState } from '../state/index.ts';
 import type { Handlers } from './handlers.ts';
-import { type Home, openHome } from './home.ts';
+import { type Home, installation, openHome } from './home.ts';
 import { serveControl } from './socket.ts';
 
 export interface RunningStation {
@@ -20,11 +21,13 @@ export interface StationOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
+  /** Folder of bundles to install where the home has not seen them; those of this installation by default. */
+  readonly shipped?: string;
 }
 
 /** What was opened before a failure is closed again. */
 export const openStation = async (options: StationOptions): Promise<Result<RunningStation>> => {
-  const { env = process.env, now = Date.now } = options;
+  const { env = process.env, now = Date.now, shipped = join(installation(), 'dist', 'bundles') } = options;
   const home = openHome(options.home);
   if (!home.ok) return home;
   const handlers = Promise.withResolvers<Handlers>();
@@ -39,7 +42,7 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
   // After whoever waits was told: loading the rooms keeps the thread busy.
   const rooms = afterwards().then(async () => {
     const { openRooms } = await import('./rooms.ts');
-    return openRooms({ home: home.value, state: state.value, env, now });
+    return openRooms({ home: home.value, state: state.value, env, now, shipped });
   });
   rooms.then(
     (opened) => handlers.resolve(opened.handlers),
