@@ -195,10 +195,7 @@ export const openBus = (options: BusOptions): Bus => {
       if (isBusy(lane)) return false;
       const { publishes } = lane.component();
       return [...lanes.values()].every(
-        (other) =>
-          other === lane ||
-          !isBusy(other) ||
-          ![...other.component().subscribes].some((topic) => publishes.has(topic)),
+        (other) => !isBusy(other) || ![...other.component().subscribes].some((topic) => publishes.has(topic)),
       );
     },
     onEased: (listener) => {

@@ -133,7 +133,6 @@ const refusalOf = ({ host, component, grant, roomFor }: Bench, effect: Effect): 
 
 const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): void => {
   const writes = kept
-    .filter(({ outcome }) => outcome.tag !== 'failed')
     .flatMap(({ effects }) => effects)
     .filter((effect) => effect.kind === 'put' || effect.kind === 'remove');
   if (writes.length === 0) return;

@@ -317,7 +317,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     },
     fullness: (coming = 0) => {
       const { inbox: most } = component.limits;
-      if (inbox.size() + coming < most && !inbox.isFull()) return undefined;
+      if (!inbox.isFull(most, coming)) return undefined;
       const why = problem('bus/inbox-full', {
         subject: component.name,
         evidence: `${inbox.size()} waiting; ${most} are allowed (inbox)`,

@@ -187,7 +187,7 @@ export const startActivation: StartActivation = async (
   const start: WorkerStart = {
     glue,
     modules,
-    imports: component.imports,
+    wit: component.wit,
     wasi,
     shim,
     limits: options.limits,

@@ -129,7 +129,8 @@ export const signal = {
 export interface WorkerStart {
   readonly glue: string;
   readonly modules: readonly (readonly [string, unknown])[];
-  readonly imports: readonly string[];
+  /** The WIT release the component was built against: which adapter serves it. */
+  readonly wit: string;
   /** WASI interfaces it imports, `io/streams`, …, and where the shim's in-process build lies. */
   readonly wasi: readonly string[];
   readonly shim: string;

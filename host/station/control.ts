@@ -59,7 +59,7 @@ export interface StationStatus {
   readonly processes: number;
 }
 
-type Session = output<typeof sessions.sessionRecord>;
+type Session = output<typeof sessions.sessionView>;
 type Summary = output<typeof sessions.list.reply>['sessions'][number];
 
 export interface ControlMethods {

@@ -60,6 +60,9 @@ export const topics: readonly DeclaredTopic[] = [
           get: text,
           act: text,
           times: { type: 'number' },
+          text,
+          to: text,
+          token: text,
         },
         additionalProperties: false,
       },
@@ -79,6 +82,8 @@ export interface BusBench {
   /** Lines that reached the log. */
   readonly logged: () => number;
   readonly grant: (granted: readonly string[]) => void;
+  /** What the bus did outside: `settle <message> true`, `log warn text`. */
+  readonly done: readonly string[];
   readonly component: (name: string, limits?: Partial<Limits>) => Promise<BusComponent>;
   /** Prepares and takes into service. */
   readonly attach: (name: string, limits?: Partial<Limits>) => Promise<void>;
@@ -86,10 +91,16 @@ export interface BusBench {
 
 export const openBusBench = async (
   t: TestContext,
-  now: () => number = Date.now,
-  subscribes: (name: string) => readonly string[] = () => ['test.happened'],
-  owns: (name: string, process: string) => boolean = () => false,
+  options: {
+    readonly now?: () => number;
+    readonly redact?: (line: string) => string;
+    readonly subscribes?: (name: string) => readonly string[];
+    readonly owns?: (name: string, process: string) => boolean;
+  } = {},
 ): Promise<BusBench> => {
+  const { now = Date.now, redact = (line: string) => line } = options;
+  const { subscribes = () => ['test.happened'], owns = () => false } = options;
+  const done: string[] = [];
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bus-'));
   const policyFile = join(dir, 'policy.jsonc');
   const grant = (granted: readonly string[]) =>
@@ -98,23 +109,20 @@ export const openBusBench = async (
   const state = openState(join(dir, 'station.db'));
   if (!state.ok) throw new Error(state.problem.message);
   const store = openComponentStore(state.value.db);
-  let logged = 0;
   const events = openEventLog(state.value.db, Date.now, (line) => line);
   const bus = openBus({
     state: state.value,
     events,
     policy: openPolicySource(policyFile),
     now,
-    redact: (line) => line,
+    redact,
     ports: {
-      log: () => {
-        logged += 1;
-      },
+      log: (_name, level, line) => void done.push(`log ${level} ${line}`),
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
       owns,
-      settleSpawns: () => undefined,
+      settleSpawns: (_name, message, kept) => void done.push(`settle ${message} ${kept}`),
       call: (name, call) => {
         if (call.call === 'store.get' || call.call === 'store.scan') return answerStore(store, name, call);
         throw new Error(`not in this test: ${call.call}`);
@@ -148,6 +156,7 @@ export const openBusBench = async (
   };
   return {
     bus,
+    done,
     store,
     grant,
     component,
@@ -158,7 +167,7 @@ export const openBusBench = async (
       return found === undefined ? undefined : (JSON.parse(found) as string);
     },
     events: () => events.newest(100),
-    logged: () => logged,
+    logged: () => done.filter((line) => line.startsWith('log ')).length,
     attach: async (name, limits) => {
       const prepared = await bus.prepare(await component(name, limits));
       if (!prepared.ok) throw new Error(JSON.stringify(prepared.problem));

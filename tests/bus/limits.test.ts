@@ -20,9 +20,7 @@ test('W7: the store has a quota in bytes: growth beyond it is refused and rolled
   assert.equal(bench.stored('c'), undefined);
   assert.equal(bench.bus.status()[0]?.problem?.code, 'bus/store-quota');
   assert.ok(
-    bench
-      .events()
-      .some(({ kind, problem }) => kind === 'fail' && problem?.code === 'bus/store-quota'),
+    bench.events().some(({ kind, problem }) => kind === 'fail' && problem?.code === 'bus/store-quota'),
   );
   for (let index = 0; index < 20; index += 1)
     assert.equal(
@@ -49,7 +47,7 @@ test('W7: the quota holds within one batch, over all of its messages', async (t)
 
 test('W7: lines to the log have a rate: a message beyond it is refused, and time fills the allowance again', async (t) => {
   let now = 1_000_000;
-  const bench = await openBusBench(t, () => now);
+  const bench = await openBusBench(t, { now: () => now });
   await bench.attach(one, { logLinesPerMinute: 60 });
   assert.equal(code(await bench.ask({ act: 'log', times: 60 })), 'ok');
   const over = await bench.ask({ put: { a: 'x' }, act: 'log' });
@@ -64,7 +62,7 @@ test('W7: lines to the log have a rate: a message beyond it is refused, and time
 
 test('W7: an inbox has the bound policy gives it; being full is shown and told once a minute', async (t) => {
   let now = 1_000_000;
-  const bench = await openBusBench(t, () => now);
+  const bench = await openBusBench(t, { now: () => now });
   await bench.attach(one, { inbox: 10 });
   const flood = () => Promise.all(Array.from({ length: 100 }, () => bench.ask({})));
   const results = await flood();
@@ -81,7 +79,7 @@ test('W7: an inbox has the bound policy gives it; being full is shown and told o
 });
 
 test('W7: one batch cannot publish more than its subscribers have room for', async (t) => {
-  const bench = await openBusBench(t, Date.now, (name) => (name === one ? [] : ['test.happened']));
+  const bench = await openBusBench(t, { subscribes: (name) => (name === one ? [] : ['test.happened']) });
   await bench.attach(one);
   await bench.attach('test.bundle:two', { inbox: 50 });
   assert.equal(code(await bench.ask({ act: 'publish', times: 50 }, one)), 'ok');
@@ -105,7 +103,7 @@ test('W7: an outcome of megabytes is bounded, named, rolled back', async (t) => 
 
 test('restarts an hour: one that fails between messages it handles is parked too, and an hour gives them back', async (t) => {
   let now = 1_000_000;
-  const bench = await openBusBench(t, () => now);
+  const bench = await openBusBench(t, { now: () => now });
   await bench.attach(one, { restartsPerHour: 3 });
   for (let index = 0; index < 3; index += 1) {
     assert.equal(code(await bench.ask({ act: 'publish-undeclared' })), 'bus/not-declared');
@@ -121,9 +119,7 @@ test('restarts an hour: one that fails between messages it handles is parked too
   assert.equal(status?.problem?.code, 'bus/restart-limit');
   assert.match(status?.problem?.evidence ?? '', /3 are allowed \(restartsPerHour\)/);
   assert.ok(
-    bench
-      .events()
-      .some(({ kind, problem }) => kind === 'park' && problem?.code === 'bus/restart-limit'),
+    bench.events().some(({ kind, problem }) => kind === 'park' && problem?.code === 'bus/restart-limit'),
   );
   assert.ok((await bench.bus.retry(one)).ok);
   assert.equal(code(await bench.ask({})), 'ok');

@@ -227,7 +227,7 @@ test('W4: the processes of another component are not its own, nor is one that en
     },
   });
   assert.deepEqual(await capability.spawn('test.bundle:two', 'm1', 'p', '/'), { ok: true, value: 'p-1' });
-  const bench = await openBusBench(t, Date.now, () => [], capability.owns);
+  const bench = await openBusBench(t, { subscribes: () => [], owns: capability.owns });
   await bench.attach('test.bundle:one');
   await bench.attach('test.bundle:two');
   bench.grant([...permissions]);

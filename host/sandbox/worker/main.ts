@@ -14,11 +14,11 @@ import {
   type WorkerPost,
   type WorkerStart,
 } from '../protocol.ts';
+import { type Imports, releaseOf } from '../releases/index.ts';
 import { HostFault } from './arguments.ts';
 import { ledger } from './ledger.ts';
 import { glueUrl, lockDown } from './lockdown.ts';
 import { faultOf, type Handle, runner } from './run.ts';
-import { type Imports, stationImports } from './station.ts';
 import { type ShimIo, wasiImports } from './wasi.ts';
 
 const start: WorkerStart = workerData;
@@ -79,10 +79,12 @@ const logged = guarded((level: LogLevel, line: string): void =>
 );
 
 const begin = async (): Promise<void> => {
+  const release = releaseOf(start.wit);
+  if (release === undefined) throw new Error(`release ${start.wit} is not served`);
   const shim: ShimIo | undefined =
     start.wasi.length === 0 ? undefined : await import(new URL('io.js', start.shim).href);
   const imports = watched({
-    ...stationImports(effects, ask),
+    ...release.serve(effects, ask),
     ...(shim === undefined ? {} : wasiImports(shim, logged)),
   });
   const modules = new Map(start.modules);
