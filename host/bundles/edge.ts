@@ -83,6 +83,8 @@ export interface BundleStoreOptions {
   readonly shapeOf: (topic: TopicEntry) => TopicShape;
   /** Told of what was found and put right on the way: a damaged package replaced, a folder that could not be removed. */
   readonly report?: (problem: Problem) => void;
+  /** Revisions of a bundle that must stay beside the active one, whatever their age: some component serves from them. */
+  readonly inUse?: (id: string) => ReadonlySet<string>;
   /** Why policy, as it is now, does not let a revision in: asked before it is staged, and whenever it is verified. */
   readonly refusal?: (bundle: Signed) => Problem | undefined;
   /** Called between any two steps that a kill could part; for tests. */
@@ -119,6 +121,12 @@ export interface BundleStore {
   readonly conflicts: (bundle: VerifiedBundle) => readonly Problem[];
   /** Active revisions by ID. */
   readonly active: () => readonly InstalledBundle[];
+  /** A revision whose package is kept, active or not. */
+  readonly revision: (id: string, identity: string) => InstalledBundle | undefined;
+  /** Reads every byte of one revision's package again; what differs. */
+  readonly verifyRevision: (id: string, identity: string) => Promise<Problem | undefined>;
+  /** Forgets and removes revisions nothing uses: all but the active one, two earlier ones, and those in use. */
+  readonly collect: () => Promise<void>;
   /** Reads every byte of every active package again; what differs is a problem and that bundle must not run. */
   readonly verify: (id?: string) => Promise<readonly { readonly id: string; readonly problem?: Problem }[]>;
   /** Whether a revision may be used under the policy as it is now, by the signature in its package. */

@@ -22,6 +22,7 @@ const stateFault = (error: unknown): Problem => {
 
 export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
   const { db, now, report = () => {}, refusal = () => undefined, onStep = () => {} } = options;
+  const { inUse = () => new Set<string>() } = options;
   const step = (name: StoreStep): void => onStep(name);
   const records = openRecords(db, options.shapeOf);
   const packages = openPackages({ root: options.packages, report, step, refusal });
@@ -159,6 +160,26 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     return ok(bundle);
   };
 
+  /** Every record, and whether its package stays. */
+  const judged = (): readonly (readonly [BundleRow, boolean])[] => {
+    const earlier = new Map<string, number>();
+    return records.rows().map((row) => {
+      if (row.active === 1) return [row, true];
+      const before = earlier.get(row.id) ?? 0;
+      const there = packages.has(row.id, row.identity);
+      const stays = there && (before < earlierKept || inUse(row.id).has(row.identity));
+      if (stays) earlier.set(row.id, before + 1);
+      return [row, stays];
+    });
+  };
+  const collect: BundleStore['collect'] = async () => {
+    for (const [{ id, identity }, stays] of judged()) {
+      if (stays) continue;
+      records.forgetRevision(id, identity);
+      await packages.discard(packages.folderOf(id, identity));
+    }
+  };
+
   const repair: BundleStore['repair'] = async () => {
     const problems: Problem[] = [];
     const own = openPackages({
@@ -169,18 +190,14 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     });
     const there = await own.sweep();
     const present = new Set(there.map(({ id, identity }) => keyOf(id, identity)));
-    const kept = new Map<string, number>();
     const wanted = new Set<string>();
-    for (const row of records.rows()) {
+    for (const [row, stays] of judged()) {
       const key = keyOf(row.id, row.identity);
-      const earlier = kept.get(row.id) ?? 0;
       if (row.active === 1) {
         wanted.add(key);
         if (!present.has(key)) problems.push(problem('bundle/package-missing', { subject: key }));
-      } else if (present.has(key) && earlier < earlierKept) {
-        kept.set(row.id, earlier + 1);
-        wanted.add(key);
-      } else records.forgetRevision(row.id, row.identity);
+      } else if (present.has(key) && stays) wanted.add(key);
+      else records.forgetRevision(row.id, row.identity);
     }
     for (const { id, identity } of there)
       if (!wanted.has(keyOf(id, identity))) await own.discard(own.folderOf(id, identity));
@@ -203,5 +220,16 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
       if (records.row(id, identity) === undefined) await packages.discard(packages.folderOf(id, identity));
     },
     repair,
+    collect,
+    revision: (id, identity) => {
+      const row = records.row(id, identity);
+      return row === undefined || !packages.has(id, identity) ? undefined : installed(row);
+    },
+    verifyRevision: async (id, identity) => {
+      const row = records.row(id, identity);
+      return row === undefined
+        ? problem('bundle/package-missing', { subject: keyOf(id, identity) })
+        : verifyRow(row);
+    },
   };
 };

@@ -90,7 +90,19 @@ export const addBundleCommands = (program: Command, run: Run): void => {
     'bundle install ./my-bundle',
     'bundle install my-bundle.tgz',
   ).action((src: string) =>
-    run((io) => answer(io, 'bundle.install', { source: resolve(src) }, installedText)),
+    run(async (io) => {
+      const installed = await ask(io, 'bundle.install', { source: resolve(src) });
+      if (!installed.ok) return installed;
+      // Installed, and still not all of what was meant where a component of it did not start.
+      const failed = installed.value.components.some(
+        ({ candidate }) => candidate !== undefined && candidate.problem.code !== 'bundle/not-granted',
+      );
+      return ok({
+        json: installed.value,
+        plain: installedText(installed.value),
+        ...(failed ? { exit: 1 as const } : {}),
+      });
+    }),
   );
   const granting = (name: 'grant' | 'revoke', which: string, description: string): void => {
     example(

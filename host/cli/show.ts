@@ -4,24 +4,39 @@ import type { MethodResult } from '../station/index.ts';
 import { short, table, when } from './output.ts';
 
 export type Bundle = MethodResult<'bundle.list'>['bundles'][number];
+type Component = Bundle['components'][number];
 export type Session = MethodResult<'session.show'>;
 
 const about = ({ code, message, evidence }: Problem): string =>
   `${code}: ${message}${evidence === undefined ? '' : ` (${evidence})`}`;
 
+/** `notes running`, and where another revision than the bundle's serves, which. */
+const componentText = ({ id, state, serving, retained }: Component, revision: string): string => {
+  const other = serving === undefined || serving === revision ? '' : ` from ${short(serving)}`;
+  return `${id} ${state}${other}${retained === undefined ? '' : `, ${short(retained)} retained`}`;
+};
+
+const componentFaults = ({ id, problem, candidate, serving }: Component): readonly string[] => [
+  ...(problem === undefined ? [] : [`${id}: ${about(problem)}`]),
+  // Where nothing serves, the candidate's problem is the component's.
+  ...(candidate === undefined || (serving === undefined && candidate.problem.code === problem?.code)
+    ? []
+    : [`${id}: candidate ${short(candidate.revision)}: ${about(candidate.problem)}`]),
+];
+
 /** One row a bundle, and below it one for whatever is not as it should be. */
 export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly string[])[] =>
-  bundles.flatMap(({ id, version, revision, components, skills, topics, ungranted, problem }) => {
+  bundles.flatMap((bundle) => {
+    const { id, version, revision, completeness, components, skills, topics, ungranted, problem } = bundle;
     const parts = [
-      ...components.map((component) => `${component.id} ${component.state}`),
+      ...(completeness === 'complete' ? [] : [completeness]),
+      ...components.map((component) => componentText(component, revision)),
       ...(skills.length === 0 ? [] : [`skills: ${skills.join(', ')}`]),
       ...(topics === 0 ? [] : [`${topics} topics`]),
     ];
     const faults = [
       ...(problem === undefined ? [] : [about(problem)]),
-      ...components.flatMap((component) =>
-        component.problem === undefined ? [] : [`${component.id}: ${about(component.problem)}`],
-      ),
+      ...components.flatMap(componentFaults),
       ...(ungranted.length === 0 ? [] : [`not granted by policy: ${ungranted.join(', ')}`]),
     ];
     return [[id, version, short(revision), parts.join('; ')], ...faults.map((fault) => ['', '', '', fault])];

@@ -1,5 +1,6 @@
 /** What other rooms see of policy. */
 import type { Problem } from '../problems/index.ts';
+import type { Limits } from './limits.ts';
 
 export interface Agent {
   readonly program: string;
@@ -45,6 +46,8 @@ export interface Policy {
   readonly problems: readonly Problem[];
   /** Bundle ID → permissions granted. */
   readonly grants: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Bundle ID → what its components may use, where policy sets any of it; the defaults fill the rest. */
+  readonly limits: ReadonlyMap<string, Limits>;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly programs: ReadonlyMap<string, Program>;
   readonly origins: ReadonlyMap<string, Origin>;

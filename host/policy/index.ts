@@ -14,6 +14,7 @@ export type {
 } from './edge.ts';
 export { editPolicy } from './edit.ts';
 export { initialPolicy } from './initial.ts';
+export { type LimitName, type Limits, limitNames, limitTable, usualLimits } from './limits.ts';
 export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';

@@ -4,6 +4,7 @@
  * named, never quoted. The `error` of a rule says what was expected, as the problem repeats it.
  */
 import { z } from 'zod';
+import { type LimitName, limitNames, limitTable } from './limits.ts';
 import { permissions } from './permissions.ts';
 
 /** Names an operator gives: agents, programs and origins. */
@@ -130,6 +131,26 @@ const server = z
   })
   .describe('An MCP server: an alias for what an agent may be given.');
 
+const limit = (name: LimitName): z.ZodOptional<z.ZodInt> => {
+  const { usual, least, most, means } = limitTable[name];
+  const error = `a whole number from ${least} to ${most}`;
+  return z
+    .int({ error })
+    .min(least, { error })
+    .max(most, { error })
+    .optional()
+    .describe(`${means} ${least} to ${most}; default ${usual}.`);
+};
+const limits = z
+  .strictObject(
+    Object.fromEntries(limitNames.map((name) => [name, limit(name)])) as Record<
+      LimitName,
+      ReturnType<typeof limit>
+    >,
+  )
+  .describe(
+    'What is not set has its default. A change takes effect with a fresh instance at the next command.',
+  );
 const signature = z
   .strictObject({
     prefix: bundleId.describe('A bundle ID: it, and every ID that goes on after it with a dot.'),
@@ -143,6 +164,7 @@ export const policyShape = z
     grants: table(bundleId, list(z.enum(permissions))).describe(
       'Permissions of each bundle. A bundle that is not named has none.',
     ),
+    limits: table(bundleId, limits).describe('What the components of a bundle may use.'),
     agents: table(agentId, agent).describe('Agents a session can be created for.'),
     programs: table(alias, program).describe('Executables agents and servers refer to.'),
     origins: table(alias, origin).describe('HTTP endpoints servers refer to.'),
@@ -162,6 +184,7 @@ export type PolicyFile = z.output<typeof policyShape>;
 /** Keys of one entry of each section, for the paths of `policy set`. */
 export const entryKeys: Readonly<Record<string, readonly string[]>> = {
   grants: [],
+  limits: limitNames,
   agents: Object.keys(agent.shape),
   programs: Object.keys(program.shape),
   origins: Object.keys(origin.shape),

@@ -13,6 +13,7 @@ export type {
   StartActivation,
 } from './edge.ts';
 export { type ComponentLimits, defaultLimits, transpileLimits } from './limits.ts';
+export { prepareProcess } from './process.ts';
 export type {
   BatchResult,
   Effect,

@@ -9,7 +9,8 @@ import type { Database } from 'better-sqlite3';
 import type { Problem } from '../problems/index.ts';
 
 /**
- * `install` `uninstall` `refuse`: a bundle. `start` `fail` `park` `retry`: a component, or what it was asked. `kill`: a
+ * `install` `uninstall` `refuse`: a bundle. `start` `fail` `park` `retry`: a component, or what it was asked.
+ * `limit`: a component reached one and goes on. `kill`: a
  * worker or a process ended by force. `grant` `revoke`: permissions. `place` `withhold` `remove`: skills and servers.
  * `differ`: bytes that are not what they were. `repair`: what was put right.
  */
@@ -20,6 +21,7 @@ export const eventKinds = [
   'start',
   'fail',
   'park',
+  'limit',
   'retry',
   'kill',
   'grant',

@@ -20,14 +20,24 @@ type Reply<T extends { reply: import('zod').ZodType }> = output<T['reply']>;
 
 export interface ComponentStatus {
   readonly id: string;
-  readonly state: 'running' | 'starting' | 'failed' | 'parked';
+  /** `waiting` is for a grant. */
+  readonly state: 'running' | 'starting' | 'waiting' | 'failed' | 'parked' | 'stopping';
   readonly restarts: number;
+  /** The revision that serves. */
+  readonly serving?: string;
+  /** A newer revision that does not serve, and why. */
+  readonly candidate?: { readonly revision: string; readonly problem: Problem };
+  /** The revision that served before; its package is kept. */
+  readonly retained?: string;
+  /** Why it does not run, or the last limit or fault it met. */
   readonly problem?: Problem;
 }
 export interface BundleStatus {
   readonly id: string;
   readonly version: string;
   readonly revision: string;
+  /** Whether all of it serves from this revision, some from another one (mixed), or some not at all (incomplete). */
+  readonly completeness: 'complete' | 'mixed' | 'incomplete';
   readonly skills: readonly string[];
   readonly topics: number;
   readonly components: readonly ComponentStatus[];

@@ -28,7 +28,8 @@ export interface HandlersOptions {
   readonly events: EventLog;
   readonly startedAt: number;
   readonly processes: () => number;
-  readonly quiesce: () => Promise<void>;
+  /** Stops everything; answers `station/draining` where calls outlast the bound, and goes on by itself. */
+  readonly stop: () => Promise<Result<{ stopped: true }>>;
 }
 
 /** Events told where the client does not say how many. */
@@ -45,10 +46,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     };
   return {
     status: current(async () => ok(await status())),
-    down: async () => {
-      await options.quiesce();
-      return ok({ stopped: true });
-    },
+    down: options.stop,
     'bundle.install': current(({ source }) => residents.install(source)),
     'bundle.list': current(async () => ok({ bundles: residents.list() })),
     'bundle.verify': async ({ id }) => {

@@ -10,16 +10,17 @@ import { answerCalls, openProcessCapability, openWakes } from '../capabilities/i
 import { outsideOf, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
-import { type Problem, ProblemError } from '../problems/index.ts';
+import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
-import { defaultLimits } from '../sandbox/index.ts';
+import { prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
 import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openPlacements } from './placements.ts';
-import { openResidents, type Residents } from './residents.ts';
+import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
 import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
+import { openStandings } from './standings.ts';
 import { cleared, tellDiffering, tellWithheld } from './tell.ts';
 
 export interface Rooms {
@@ -33,17 +34,25 @@ export interface RoomsOptions {
   readonly state: State;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
+  readonly drainMs: number;
+  /** Called when a `down` that had answered before it was done is done. */
+  readonly onLateStop: () => void;
   /** Folder of the bundles this installation ships. */
   readonly shipped: string;
 }
 
-export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions): Promise<Rooms> => {
+export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
+  const { home, state, env, now, drainMs, shipped } = options;
+  prepareProcess();
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
   const processes = await openProcesses({ run: home.run });
+  const standings = openStandings(state.db, redact);
   const bundles = openBundleStore({
+    inUse: standings.revisions,
     packages: home.packages,
     db: state.db,
     now,
@@ -116,7 +125,9 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
     policy,
     events,
     cache: home.cache,
-    limits: defaultLimits,
+    standings,
+    state,
+    drainMs,
     endAllOf: async (component) => {
       wakes.forget(component);
       await capability.endAllOf(component);
@@ -160,6 +171,7 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
       capability.silence();
       await processes.endAll();
       await bus.close();
+      await residents.departed();
       await processes.endAll();
       events.flush();
       state.close();
@@ -176,7 +188,12 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
     events,
     startedAt,
     processes: processes.running,
-    quiesce,
+    stop: async () => {
+      const ended = quiesce();
+      if (await endsWithin(ended, drainMs)) return ok({ stopped: true });
+      void ended.then(options.onLateStop);
+      return refuse('station/draining', { evidence: inFlightOf(bus) });
+    },
   });
   log.station('info', 'ready');
   return { handlers, quiesce };

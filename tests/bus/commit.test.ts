@@ -3,6 +3,7 @@ import test, { type TestContext } from 'node:test';
 import { type CommitHost, commitBatch } from '../../host/bus/commit.ts';
 import type { BusComponent } from '../../host/bus/edge.ts';
 import type { Envelope } from '../../host/bus/inbox.ts';
+import { openLogRate } from '../../host/bus/quota.ts';
 import { openTopicRegistry } from '../../host/bus/registry.ts';
 import { readPolicy } from '../../host/policy/index.ts';
 import { ok, problem, refuse } from '../../host/problems/index.ts';
@@ -49,7 +50,9 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
       settleSpawns: () => undefined,
       call: () => ({ ok: true, value: null }),
     },
-    roomFor: (topic) =>
+    logRate: openLogRate(),
+    now: () => 0,
+    openRoom: () => (topic) =>
       topic === 'test.undeclared' ? refuse('bus/inbox-full', { subject: 'someone' }) : ok(undefined),
     publish: (from, effect, kind) => done.push(`publish ${from.name} ${kind} ${effect.topic}`),
     onFailed: (_component, envelope, why) => done.push(`failed ${envelope.message.id} ${why.code}`),

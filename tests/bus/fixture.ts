@@ -6,13 +6,8 @@ import type { TestContext } from 'node:test';
 import { buildComponent } from '../../components/guest/build.ts';
 import { type Bus, type BusComponent, type DeclaredTopic, openBus } from '../../host/bus/index.ts';
 import { answerStore } from '../../host/capabilities/index.ts';
-import { openPolicySource } from '../../host/policy/index.ts';
-import {
-  admitComponent,
-  type ComponentLimits,
-  defaultLimits,
-  startActivation,
-} from '../../host/sandbox/index.ts';
+import { type Limits, openPolicySource } from '../../host/policy/index.ts';
+import { admitComponent, defaultLimits, startActivation } from '../../host/sandbox/index.ts';
 import {
   type ComponentStore,
   openComponentStore,
@@ -21,7 +16,7 @@ import {
   type StationEvent,
 } from '../../host/state/index.ts';
 
-export const permissions = ['store:own', 'bus:publish'];
+export const permissions = ['store:own', 'bus:publish', 'process:spawn'];
 const root = join(import.meta.dirname, '..', '..');
 
 // One transpilation for all tests of a process; removed at its end.
@@ -64,6 +59,7 @@ export const topics: readonly DeclaredTopic[] = [
           put: { type: 'object', additionalProperties: text },
           get: text,
           act: text,
+          times: { type: 'number' },
           text,
           to: text,
           token: text,
@@ -79,22 +75,31 @@ export const topics: readonly DeclaredTopic[] = [
 
 export interface BusBench {
   readonly bus: Bus;
+  readonly store: ComponentStore;
   readonly ask: (payload: unknown, to?: string) => ReturnType<Bus['command']>;
   readonly stored: (key: string, name?: string) => string | undefined;
   readonly events: () => readonly StationEvent[];
+  /** Lines that reached the log. */
+  readonly logged: () => number;
   readonly grant: (granted: readonly string[]) => void;
   /** What the bus did outside: `settle <message> true`, `log warn text`. */
   readonly done: readonly string[];
-  readonly store: ComponentStore;
-  readonly component: (name: string, limits?: Partial<ComponentLimits>) => Promise<BusComponent>;
+  readonly component: (name: string, limits?: Partial<Limits>) => Promise<BusComponent>;
   /** Prepares and takes into service. */
-  readonly attach: (name: string, limits?: Partial<ComponentLimits>) => Promise<void>;
+  readonly attach: (name: string, limits?: Partial<Limits>) => Promise<void>;
 }
 
 export const openBusBench = async (
   t: TestContext,
-  redact: (line: string) => string = (line) => line,
+  options: {
+    readonly now?: () => number;
+    readonly redact?: (line: string) => string;
+    readonly subscribes?: (name: string) => readonly string[];
+    readonly owns?: (name: string, process: string) => boolean;
+  } = {},
 ): Promise<BusBench> => {
+  const { now = Date.now, redact = (line: string) => line } = options;
+  const { subscribes = () => ['test.happened'], owns = () => false } = options;
   const done: string[] = [];
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bus-'));
   const policyFile = join(dir, 'policy.jsonc');
@@ -109,14 +114,14 @@ export const openBusBench = async (
     state: state.value,
     events,
     policy: openPolicySource(policyFile),
-    now: Date.now,
+    now,
     redact,
     ports: {
       log: (_name, level, line) => void done.push(`log ${level} ${line}`),
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
-      owns: () => false,
+      owns,
       settleSpawns: (_name, message, kept) => void done.push(`settle ${message} ${kept}`),
       call: (name, call) => {
         if (call.call === 'store.get' || call.call === 'store.scan') return answerStore(store, name, call);
@@ -130,7 +135,7 @@ export const openBusBench = async (
     state.value.close();
     rmSync(dir, { recursive: true, force: true });
   });
-  const component = async (name: string, changed: Partial<ComponentLimits> = {}): Promise<BusComponent> => {
+  const component = async (name: string, changed: Partial<Limits> = {}): Promise<BusComponent> => {
     const limits = { ...defaultLimits, ...changed };
     const admitted = await admitComponent(await testerBytes(), {
       cache,
@@ -143,7 +148,7 @@ export const openBusBench = async (
       bundle: 'test.bundle',
       revision: 'r1',
       handles: new Set(['test.do']),
-      subscribes: new Set(['test.happened']),
+      subscribes: new Set(subscribes(name)),
       publishes: new Set(['test.happened']),
       limits,
       start: (callbacks) => startActivation(admitted.value, { limits, name, ...callbacks }),
@@ -162,6 +167,7 @@ export const openBusBench = async (
       return found === undefined ? undefined : (JSON.parse(found) as string);
     },
     events: () => events.newest(100),
+    logged: () => done.filter((line) => line.startsWith('log ')).length,
     attach: async (name, limits) => {
       const prepared = await bus.prepare(await component(name, limits));
       if (!prepared.ok) throw new Error(JSON.stringify(prepared.problem));

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Envelope, inboxMessages, inboxUnits, openInbox } from '../../host/bus/inbox.ts';
+import { type Envelope, inboxUnits, openInbox } from '../../host/bus/inbox.ts';
+import { usualLimits } from '../../host/policy/index.ts';
+
+const inboxMessages = usualLimits.inbox;
 
 const letter = (id: string, units = 1, alone = false): Envelope => ({
   message: { id, topic: 't', payload: 'x'.repeat(units), source: 's', at: 0 },
@@ -83,24 +86,24 @@ test('whether the next must be alone', () => {
 
 test('full by messages: those that wait count, not those that were taken', () => {
   const inbox = holding(...many(inboxMessages - 1));
-  assert.equal(inbox.isFull(), false);
+  assert.equal(inbox.isFull(inboxMessages), false);
   inbox.add(letter('last'));
-  assert.equal(inbox.isFull(), true);
+  assert.equal(inbox.isFull(inboxMessages), true);
   const taken = inbox.take(1);
-  assert.equal(inbox.isFull(), false);
+  assert.equal(inbox.isFull(inboxMessages), false);
   inbox.putBack(taken);
-  assert.equal(inbox.isFull(), true);
+  assert.equal(inbox.isFull(inboxMessages), true);
 });
 
 test('full by text: what is taken is free again, what is put back is not', () => {
   const inbox = holding(...many(31, mebi), letter('almost', mebi - 1));
-  assert.equal(inbox.isFull(), false);
+  assert.equal(inbox.isFull(inboxMessages), false);
   inbox.add(letter('last', 1));
-  assert.equal(inbox.isFull(), true);
+  assert.equal(inbox.isFull(inboxMessages), true);
   const taken = inbox.take(1);
-  assert.equal(inbox.isFull(), false);
+  assert.equal(inbox.isFull(inboxMessages), false);
   inbox.putBack(taken);
-  assert.equal(inbox.isFull(), true);
+  assert.equal(inbox.isFull(inboxMessages), true);
   assert.ok(inboxUnits === 32 * mebi);
 });
 
@@ -110,7 +113,7 @@ test('clear hands over all that waits and forgets its weight', () => {
   inbox.putBack([letter('a', inboxUnits)]);
   assert.equal(ids(inbox.clear()), 'a b c');
   assert.equal(inbox.size(), 0);
-  assert.equal(inbox.isFull(), false);
+  assert.equal(inbox.isFull(inboxMessages), false);
   assert.deepEqual(inbox.clear(), []);
   inbox.add(letter('d'));
   assert.equal(ids(inbox.take(9)), 'd');

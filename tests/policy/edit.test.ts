@@ -122,6 +122,7 @@ it('the schema for editors is JSON Schema 2020-12 and refuses unknown keys', () 
   assert.deepEqual(Object.keys(schema.properties as object), [
     '$schema',
     'grants',
+    'limits',
     'agents',
     'programs',
     'origins',

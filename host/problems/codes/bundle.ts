@@ -161,6 +161,14 @@ export const bundle = codes({
     message: 'Policy does not grant all that the component asks for, so it is not started.',
     fix: 'Grant it in `policy.jsonc` under `grants`; the station looks again at the next command.',
   },
+  'bundle/leaving': {
+    message: 'The bundle is being uninstalled: it waits for the last call in flight.',
+    fix: 'Look with `jupiter bundle list`; it is gone from it when that call has ended.',
+  },
+  'bundle/draining': {
+    message: 'Calls are still in flight; the bundle takes no more, and is gone when the last one ends.',
+    fix: 'Nothing: it finishes by itself, also after a restart. Look with `jupiter bundle list`.',
+  },
   'bundle/permission-unknown': {
     message: 'There is no permission of this name.',
     fix: 'The permissions are listed in docs/reference/wit.md.',

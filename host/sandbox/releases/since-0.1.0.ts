@@ -8,6 +8,7 @@ import {
   integer,
   level as logLevel,
   longest,
+  mostPaths,
   name,
   optionalName,
   optionalText,
@@ -99,8 +100,6 @@ const imports: Readonly<Record<string, Interface>> = {
 /** Most bytes of one `random.bytes`. */
 const randomBytes = 4_096;
 const u32 = 2 ** 32 - 1;
-/** Most paths of one `session-context.outside`. */
-const mostPaths = 1_000;
 /** Texts that become effects: the ledger bounds them, with all others of their message. */
 const most = Number.POSITIVE_INFINITY;
 

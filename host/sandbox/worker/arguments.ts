@@ -23,6 +23,9 @@ export const longest = {
   path: 4_096,
 } as const;
 
+/** Most paths of one `session-context.outside`. */
+export const mostPaths = 1_000;
+
 const wrong = (place: string, expected: string): never => {
   throw new HostFault('sandbox/host-argument', `${place}: expected ${expected}`);
 };
