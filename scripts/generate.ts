@@ -79,7 +79,7 @@ const policy = (): string => {
   const schema = policySchema() as Shape;
   const head = ['Key', '', 'Type', 'Meaning'];
   const sections = Object.entries(schema.properties ?? {}).flatMap(([section, shape]) => {
-    const entry = typeof shape.additionalProperties === 'object' ? shape.additionalProperties : undefined;
+    const entry = typeof shape.additionalProperties === 'object' ? shape.additionalProperties : shape.items;
     if (entry === undefined) return [];
     const rows = keyRows(entry);
     const body = rows.length > 0 ? table(head, rows) : `Each entry is a ${typeOf(entry)}.`;

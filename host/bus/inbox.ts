@@ -2,11 +2,9 @@
 import type { Problem } from '../problems/index.ts';
 import type { Message } from '../sandbox/index.ts';
 
-/** Messages that may wait before commands and events are refused. */
-export const inboxMessages = 4_096;
-/** Text that may wait, UTF-16 units. */
+/** Text that may wait, UTF-16 units. The number of messages is a limit of policy. */
 export const inboxUnits = 32 * 1024 * 1024;
-/** Above this a source of station messages is paused; below half of it, it goes on. */
+/** From here on a source of station messages is paused; below, it goes on. */
 export const busyMessages = 512;
 /** Text of one batch, UTF-16 units: a batch is cut here, though never below one message. */
 const batchUnits = 1024 * 1024;
@@ -26,7 +24,8 @@ export interface Envelope {
 
 export interface Inbox {
   readonly size: () => number;
-  readonly isFull: () => boolean;
+  /** Whether as many messages as may, with those that are coming, or as much text as may, waits. */
+  readonly isFull: (most: number, coming?: number) => boolean;
   readonly add: (envelope: Envelope) => void;
   /** Puts back at the front, in their order. */
   readonly putBack: (envelopes: readonly Envelope[]) => void;
@@ -43,7 +42,7 @@ export const openInbox = (): Inbox => {
   const weight = (envelope: Envelope) => envelope.message.payload.length;
   return {
     size: () => waiting.length - head,
-    isFull: () => waiting.length - head >= inboxMessages || units >= inboxUnits,
+    isFull: (most, coming = 0) => waiting.length - head + coming >= most || units >= inboxUnits,
     add: (envelope) => {
       waiting.push(envelope);
       units += weight(envelope);

@@ -21,6 +21,8 @@ export interface ProcessCapability {
   readonly kill: (component: string, process: string) => void;
   /** Looks again at what was paused. */
   readonly eased: () => void;
+  /** The station stops: what ends from now on ends with it, and no component is told that its agent failed. */
+  readonly silence: () => void;
   /** Ends what a component that is taken out of service runs. */
   readonly endAllOf: (component: string) => Promise<void>;
 }
@@ -53,6 +55,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   const owned = new Map<string, Owned>();
   const ended = new Map<string, string>();
   const unsettled = new Map<string, Owned[]>();
+  let silent = false;
   const forget = (one: Owned) => {
     owned.delete(one.id);
     ended.set(one.id, one.component);
@@ -113,7 +116,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       onLines: (lines, stream) => onLines(one, lines, stream),
       onExit: (exit) => {
         forget(one);
-        if (one.disowned) return;
+        if (one.disowned || silent) return;
         ports.tell(one.component, 'station.process.exited', {
           process: one.id,
           ...(exit.code === null ? {} : { code: exit.code }),
@@ -160,6 +163,9 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
         one.paused = false;
         one.running?.resume();
       }
+    },
+    silence: () => {
+      silent = true;
     },
     endAllOf: async (component) => {
       const mine = ownedBy(component);

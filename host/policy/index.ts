@@ -2,10 +2,21 @@
  * Policy: what the operator allows, read from `policy.jsonc`. A wrong entry is a problem with line and column; a
  * policy that cannot be read grants nothing. Values of variables are never read here, only their names.
  */
-export type { Agent, Origin, Policy, PolicySource, Program, ReadPolicy, ServerPolicy } from './edge.ts';
+export type {
+  Agent,
+  Origin,
+  Policy,
+  PolicySource,
+  Program,
+  ReadPolicy,
+  ServerPolicy,
+  SignaturePolicy,
+} from './edge.ts';
 export { editPolicy } from './edit.ts';
 export { initialPolicy } from './initial.ts';
+export { type LimitName, type Limits, limitNames, limitTable, usualLimits } from './limits.ts';
 export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
 export { openPolicySource } from './source.ts';
+export { changePolicyFile, type PolicyChange } from './write.ts';

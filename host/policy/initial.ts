@@ -41,5 +41,9 @@ export const initialPolicy = `// What this station allows. What is not written h
     //   "tools": ["search"],
     // },
   },
+
+  // Public keys of people whose bundles you install, and the bundles that must carry their signature.
+  // "keys": { "alex": "ed25519:…" },
+  // "signatures": [{ "prefix": "alex", "key": "alex" }],
 }
 `;

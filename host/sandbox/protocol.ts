@@ -59,7 +59,8 @@ export type SyncCall =
     }
   | { readonly call: 'process.spawn'; readonly program: string; readonly cwd: string }
   | { readonly call: 'session-context.servers'; readonly agent: string }
-  | { readonly call: 'session-context.place-skills'; readonly cwd: string; readonly sink: string };
+  | { readonly call: 'session-context.place-skills'; readonly cwd: string; readonly sink: string }
+  | { readonly call: 'session-context.outside'; readonly cwd: string; readonly paths: readonly string[] };
 
 /**
  * The answer as a JSON value, `null` for an absent option: `store.get` text or null, `store.scan` a list of

@@ -3,21 +3,25 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBundleStore, readBundle, skillsOf } from '../bundles/index.ts';
+import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
+import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { placeSkills, provisionFor } from '../context/index.ts';
+import { outsideOf, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
-import { type Problem, ProblemError } from '../problems/index.ts';
+import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
-import { defaultLimits } from '../sandbox/index.ts';
+import { prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
 import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
-import { openResidents, type Residents } from './residents.ts';
-import { sessionHandlers } from './sessions.ts';
+import { openPlacements } from './placements.ts';
+import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
+import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
+import { openStandings } from './standings.ts';
+import { cleared, tellDiffering, tellWithheld } from './tell.ts';
 
 export interface Rooms {
   readonly handlers: Handlers;
@@ -30,17 +34,25 @@ export interface RoomsOptions {
   readonly state: State;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
+  readonly drainMs: number;
+  /** Called when a `down` that had answered before it was done is done. */
+  readonly onLateStop: () => void;
   /** Folder of the bundles this installation ships. */
   readonly shipped: string;
 }
 
-export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions): Promise<Rooms> => {
+export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
+  const { home, state, env, now, drainMs, shipped } = options;
+  prepareProcess();
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
   const processes = await openProcesses({ run: home.run });
+  const standings = openStandings(state.db, redact);
   const bundles = openBundleStore({
+    inUse: standings.revisions,
     packages: home.packages,
     db: state.db,
     now,
@@ -50,9 +62,10 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
       if (!canonical.ok) throw new ProblemError(canonical.problem);
       return canonical.value;
     },
-    report: (found) => events.add('repaired', found.subject ?? '', found),
+    refusal: (bundle) => signatureRefusal(bundle, policy.current().signatures),
+    report: (found) => events.add('repair', found.subject ?? '', found),
   });
-  for (const found of await bundles.repair()) events.add('repaired', found.subject ?? '', found);
+  for (const found of await bundles.repair()) events.add('repair', found.subject ?? '', found);
 
   const store = openComponentStore(state.db);
   const startedAt = now();
@@ -75,9 +88,16 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
     (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
   );
   const context = {
-    servers: (agent: string) => provisionFor(policy.current(), agent),
-    placeSkills: (cwd: string, sink: string) =>
-      placeSkills({ cwd, sink, skills: residents.intact().flatMap((bundle) => skillsOf(bundle)) }),
+    servers: (agent: string) => {
+      const provision = provisionFor(policy.current(), agent);
+      tellWithheld(events, agent, provision);
+      return provision;
+    },
+    outside: outsideOf,
+    placeSkills: (cwd: string, sink: string) => {
+      const usable = residents.intact().filter((bundle) => bundles.refusal(bundle) === undefined);
+      return placements.place(cwd, sink, usable.flatMap(skillsOf));
+    },
   };
   const bus = openBus({
     state,
@@ -89,7 +109,10 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
       log: log.component,
       wake: wakes.wake,
       write: capability.write,
-      kill: capability.kill,
+      kill: (component, id) => {
+        events.add('kill', `${component} ${id}`);
+        capability.kill(component, id);
+      },
       owns: capability.owns,
       settleSpawns: capability.settleSpawns,
       call: answerCalls({ policy: policy.current, store, process: capability, context }),
@@ -102,27 +125,55 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
     policy,
     events,
     cache: home.cache,
-    limits: defaultLimits,
+    standings,
+    state,
+    drainMs,
     endAllOf: async (component) => {
       wakes.forget(component);
       await capability.endAllOf(component);
     },
   });
+  const sessions = sessionHandlers(bus, redact);
+  const placements = openPlacements({
+    db: state.db,
+    now,
+    events,
+    installed: (id) => bundles.active().some(({ manifest }) => manifest.id === id),
+    live: () => liveSessions(sessions),
+  });
+  let tidy: Promise<void> = Promise.resolve();
+  bus.listen(sessionTopics.changed.id, (event) => {
+    if (isOver((event as { state: string }).state)) tidy = tidy.then(() => cleared(placements, log));
+  });
   residents.start();
   await installShipped(shipped, residents, store, (id, why) => {
-    events.add('bundle-refused', id, why);
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
+
+  // What uninstalled bundles left, and whether placed skills are as they were: nobody waits for either.
+  tidy = tidy
+    .then(async () => {
+      await residents.settled();
+      await cleared(placements, log);
+      for (const skill of await placements.verify()) tellDiffering(events, skill);
+    })
+    .catch((cause: unknown) => log.station('error', `looking at placed skills: ${cause}`));
 
   let closing: Promise<void> | undefined;
   const quiesce = () => {
     closing ??= (async () => {
+      placements.close();
       await residents.settled();
+      await tidy;
       wakes.close();
-      // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
+      // Agents first, so that no component waits for one; again after, for what was starting meanwhile. None of them
+      // is told: a session of an agent that ends with its station is taken up again by the next one.
+      capability.silence();
       await processes.endAll();
       await bus.close();
+      await residents.departed();
       await processes.endAll();
+      events.flush();
       state.close();
       log.close();
     })();
@@ -132,10 +183,17 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
     home,
     policy,
     residents,
-    sessions: sessionHandlers(bus, redact),
+    sessions,
+    placements,
+    events,
     startedAt,
     processes: processes.running,
-    quiesce,
+    stop: async () => {
+      const ended = quiesce();
+      if (await endsWithin(ended, drainMs)) return ok({ stopped: true });
+      void ended.then(options.onLateStop);
+      return refuse('station/draining', { evidence: inFlightOf(bus) });
+    },
   });
   log.station('info', 'ready');
   return { handlers, quiesce };
@@ -178,11 +236,8 @@ const installShipped = async (
     if (seen === manifest) continue;
     const bundle = await readBundle(join(folder, name));
     const wanted = (id: string) => seen === undefined || residents.list().some((one) => one.id === id);
-    if (!bundle.ok) {
-      refused(name, bundle.problem);
-      continue;
-    }
-    if (wanted(bundle.value.manifest.id)) {
+    // One that cannot be read is refused as any other would be.
+    if (!bundle.ok || wanted(bundle.value.manifest.id)) {
       const done = await residents.install(join(folder, name));
       if (!done.ok) {
         refused(name, done.problem);

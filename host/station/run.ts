@@ -21,13 +21,19 @@ export interface StationOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
+  /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
+  readonly drainMs?: number;
   /** Folder of bundles to install where the home has not seen them; those of this installation by default. */
   readonly shipped?: string;
 }
 
+/** The default of it: as long as a call may take where policy says nothing. */
+const usualDrainMs = 5_000;
+
 /** What was opened before a failure is closed again. */
 export const openStation = async (options: StationOptions): Promise<Result<RunningStation>> => {
-  const { env = process.env, now = Date.now, shipped = join(installation(), 'dist', 'bundles') } = options;
+  const { env = process.env, now = Date.now, drainMs = usualDrainMs } = options;
+  const { shipped = join(installation(), 'dist', 'bundles') } = options;
   const home = openHome(options.home);
   if (!home.ok) return home;
   const handlers = Promise.withResolvers<Handlers>();
@@ -42,7 +48,15 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
   // After whoever waits was told: loading the rooms keeps the thread busy.
   const rooms = afterwards().then(async () => {
     const { openRooms } = await import('./rooms.ts');
-    return openRooms({ home: home.value, state: state.value, env, now, shipped });
+    return openRooms({
+      home: home.value,
+      state: state.value,
+      env,
+      now,
+      drainMs,
+      shipped,
+      onLateStop: () => void control.value.close(),
+    });
   });
   rooms.then(
     (opened) => handlers.resolve(opened.handlers),

@@ -6,6 +6,7 @@ import type { Bus } from '../bus/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
 import { followRows } from './follow.ts';
+import type { LiveSession } from './placements.ts';
 
 type Session = MethodResult<'session.show'>;
 type Changed = output<typeof sessions.changed.event>;
@@ -34,14 +35,19 @@ export interface SessionHandlers {
   readonly close: (params: Params<'session.close'>) => Promise<Result<Session>>;
 }
 
-const isOver = (state: string) => state === 'closed' || state === 'ended';
+export const isOver = (state: string) => state === 'closed' || state === 'ended';
 
 export const sessionHandlers = (bus: Bus, redact: (text: string) => string): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
     (await bus.command(topic.id, payload, { source })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
-  const clean = (entry: TranscriptEntry): TranscriptEntry => ({ ...entry, text: redact(entry.text) });
+  // Rows were redacted when they came; this is for variables policy named since.
+  const clean = ({ data, ...entry }: TranscriptEntry): TranscriptEntry => ({
+    ...entry,
+    text: redact(entry.text),
+    ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
+  });
 
   /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
   const watch = (id: string, signal?: AbortSignal) => {
@@ -152,19 +158,18 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
     },
     say: async ({ wait = false, ...request }, emit, signal) => {
       if (!wait) return ask(sessions.say, request);
-      const before = await lastSeq(request.id);
-      if (!before.ok) return before;
       const watched = watch(request.id, signal);
       try {
         const said = await ask<output<typeof sessions.say.reply>>(sessions.say, request);
         if (!said.ok) return said;
-        const { turn } = said.value;
-        const ended = await follow(request.id, before.value, emit, signal, watched, (events) =>
+        const { turn, seq } = said.value;
+        const ended = await follow(request.id, seq - 1, emit, signal, watched, (events) =>
           events.find((event) => event.settled?.turn === turn || isOver(event.state)),
         );
         if (!ended.ok) return ended;
         return ok({
           turn,
+          seq,
           ...(ended.value?.settled === undefined ? {} : { stopReason: ended.value.settled.stopReason }),
           ...(ended.value === undefined ? {} : { state: ended.value.state }),
         });
@@ -218,13 +223,25 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
       return closed;
     },
   };
+};
 
-  async function lastSeq(id: string): Promise<Result<number>> {
-    let last = 0;
-    for await (const page of rowsAfter(id, 0)) {
-      if (!page.ok) return page;
-      last = page.value.at(-1)?.seq ?? last;
-    }
-    return ok(last);
+/** Sessions that are not over, with the skills each was given. */
+export const liveSessions = async (
+  sessions: Pick<SessionHandlers, 'list' | 'show'>,
+): Promise<Result<readonly LiveSession[]>> => {
+  const listed = await sessions.list();
+  if (!listed.ok) return listed;
+  const live: LiveSession[] = [];
+  for (const { id } of listed.value.sessions.filter(({ state }) => !isOver(state))) {
+    const shown = await sessions.show(id);
+    if (!shown.ok) return shown;
+    const { cwd, provisioning } = shown.value;
+    const skills = provisioning.skills.map(({ bundle, name, decision }) => ({
+      bundle,
+      name,
+      placed: decision !== 'refused',
+    }));
+    live.push({ id, cwd, sink: provisioning.sink, skills });
   }
+  return ok(live);
 };

@@ -8,10 +8,12 @@ import {
   integer,
   level as logLevel,
   longest,
+  mostPaths,
   name,
   optionalName,
   optionalText,
   text,
+  texts,
 } from '../worker/arguments.ts';
 import { overlaidScan } from '../worker/overlay.ts';
 import {
@@ -90,6 +92,7 @@ const imports: Readonly<Record<string, Interface>> = {
     funcs: {
       servers: `func(agent:string) -> result<${provision},${problem}>`,
       'place-skills': `func(cwd:string,sink:string) -> result<list<${placement}>,${problem}>`,
+      outside: `func(cwd:string,paths:list<string>) -> result<list<string>,${problem}>`,
     },
   },
 };
@@ -210,6 +213,14 @@ const serve: Release['serve'] = (ledger, ask) => {
           sink: text(sink, 'session-context.place-skills sink', longest.path),
         };
         return placements(resultOf(ask(call)));
+      },
+      outside: (cwd: unknown, paths: unknown): unknown => {
+        const call = {
+          call: 'session-context.outside' as const,
+          cwd: name(cwd, 'session-context.outside cwd', longest.path),
+          paths: texts(paths, 'session-context.outside paths', mostPaths, longest.path),
+        };
+        return texts(resultOf(ask(call)), 'the answer of session-context.outside', mostPaths, longest.path);
       },
     },
   };

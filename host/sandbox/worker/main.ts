@@ -88,6 +88,8 @@ const begin = async (): Promise<void> => {
     ...(shim === undefined ? {} : wasiImports(shim, logged)),
   });
   const modules = new Map(start.modules);
+  // Taken before the lock-down, used once: an idle component need not hold what its start left behind.
+  const { gc: collect } = globalThis as { gc?: (options: Readonly<Record<string, string>>) => void };
   await lockDown(start.glue);
   const glue: Glue = await import(glueUrl);
   const { component } = glue.instantiate((name) => modules.get(name), imports);
@@ -101,6 +103,7 @@ const begin = async (): Promise<void> => {
     usable = result.ok;
     post({ kind: 'result', batch: batch.batch, result });
   });
+  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   post({ kind: 'ready' });
 };
 
