@@ -40,6 +40,7 @@ export interface Lane {
   readonly offer: (envelope: Envelope) => void;
   readonly isFull: () => boolean;
   readonly waiting: () => number;
+  readonly waitingOf: (flow: string) => number;
   readonly status: () => LaneStatus;
   readonly retry: () => Promise<Result<void>>;
   readonly stop: () => Promise<void>;
@@ -267,6 +268,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     },
     isFull: inbox.isFull,
     waiting: inbox.size,
+    waitingOf: inbox.sizeOf,
     status: () => ({
       name: component.name,
       revision: component.revision,

@@ -98,7 +98,7 @@ const openRooms = async (home: Home, options: StationOptions): Promise<Result<Ro
     env,
     redact,
     tell: (...told) => bus.tell(...told),
-    hasRoom: (component) => bus.hasRoom(component),
+    hasRoom: (component, flow) => bus.hasRoom(component, flow),
     log: log.component,
     newId: () => {
       processCount += 1;
