@@ -4,7 +4,7 @@
  * Pieces of text that follow each other are one entry. Updates of one tool call, and the life of one permission
  * request, are one entry at the place of the first: the first title stays, a state only moves forward, the latest
  * text that is not empty stays, and so does the latest of each field of `data`. A turn has one plan and one usage,
- * the latest.
+ * the latest. What the agent counts and offers (usage, commands, mode, options) parts no text.
  */
 import type { output } from 'zod';
 import type { sessions } from './topics/index.ts';
@@ -67,6 +67,10 @@ const continues = (last: TranscriptRow | undefined, row: TranscriptRow): boolean
   last.data === undefined &&
   row.data === undefined;
 
+const aside: ReadonlySet<string> = new Set(['usage', 'commands', 'mode', 'option']);
+/** Whether a row of this role leaves the text around it in one piece. */
+export const standsAside = (role: string): boolean => aside.has(role);
+
 const begun = (row: TranscriptRow): Draft => ({
   first: row,
   title: row.title === '' ? undefined : row.title,
@@ -96,23 +100,24 @@ export const foldTranscript = (rows: Iterable<TranscriptRow>): TranscriptEntry[]
   const drafts: Draft[] = [];
   const byKey = new Map<string, Draft>();
   let seen = -1;
+  let open: Draft | undefined;
   for (const row of rows) {
     if (row.seq <= seen) continue;
     seen = row.seq;
     const key = keyOf(row);
     const known = key === undefined ? undefined : byKey.get(key);
-    const last = drafts.at(-1);
     if (known !== undefined) {
       if (known.title === undefined && row.title !== '') known.title = row.title;
       known.state = later(known.state, row.state);
       known.server ??= row.server;
       if (row.data !== undefined) known.data = { ...known.data, ...row.data };
       if (row.text !== '') known.text = [row.text];
-    } else if (last !== undefined && continues(last.first, row)) {
-      last.text.push(row.text);
+    } else if (open !== undefined && continues(open.first, row)) {
+      open.text.push(row.text);
     } else {
       const draft = begun(row);
       drafts.push(draft);
+      if (!standsAside(row.role)) open = draft;
       if (key !== undefined) byKey.set(key, draft);
     }
   }

@@ -7,7 +7,7 @@ import { createHash, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { shownPath } from '../paths/index.ts';
-import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
+import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import { bundleBounds, overLimit } from './bounds.ts';
 import type { ContentFile, PackBundle, VerifiedBundle } from './edge.ts';
 import { type ByteSink, type Examined, examine, readManifestBytes, rootOf, verified } from './examine.ts';
@@ -24,8 +24,26 @@ interface Packed {
   readonly manifest: Buffer;
 }
 
+/** `bundle/version-control` where a path leads into the history of a repository, or is that of a submodule. */
+const historyFault = (paths: readonly string[]): Problem | undefined => {
+  const inside = (path: string): boolean => path.split('/').some((name) => /^\.(git|hg|svn)$/i.test(name));
+  const found = paths.find(inside);
+  return found === undefined ? undefined : problem('bundle/version-control', { subject: shownPath(found) });
+};
+
+/** None where the folder cannot be read: the walk says why. */
+const namesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+
 /** Reads every file of a folder and forms the manifest; the first fault ends it. */
 const packed = async (root: string): Promise<Result<Packed>> => {
+  const own = historyFault(namesIn(root));
+  if (own !== undefined) return failed(own);
   const problems: Problem[] = [];
   const content: ContentFile[] = [];
   const breathe = breather();
@@ -51,6 +69,8 @@ const packed = async (root: string): Promise<Result<Packed>> => {
   if (fault !== undefined) return failed(fault);
   if (total > bundleBounds.totalBytes) return failed(overLimit('totalBytes', total));
   if (!bytes.ok) return bytes;
+  const other = historyFault(content.map(({ path }) => path));
+  if (other !== undefined) return failed(other);
   const authored = decodeManifest(bytes.value);
   if (!authored.ok) return authored;
   if (typeof authored.value !== 'object' || authored.value === null || Array.isArray(authored.value))

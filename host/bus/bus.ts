@@ -7,7 +7,7 @@ import { failed, ok, type Problem, type Result, refuse } from '../problems/index
 import { type EventLog, openComponentStore, type State } from '../state/index.ts';
 import { commitBatch, type Publish } from './commit.ts';
 import type { Bus, BusComponent, EffectPorts } from './edge.ts';
-import { busyMessages, type Envelope, type Fate } from './inbox.ts';
+import { busyMessages, type Envelope, type Fate, fairMessages } from './inbox.ts';
 import { type Lane, openLane } from './lane.ts';
 import { openLogRate } from './quota.ts';
 import { openTopicRegistry } from './registry.ts';
@@ -73,32 +73,31 @@ export const openBus = (options: BusOptions): Bus => {
     payload: string,
     source: string,
     to: string | undefined,
+    flow: string | undefined,
     onFate: (fate: Fate) => void,
   ): void => {
     const handler = handlerOf(topic, to);
     if (!handler.ok) onFate({ ok: false, problem: handler.problem });
-    else
-      handler.value.offer({
-        message: { id: nextId(), topic, payload, source, at: now() },
-        command: true,
-        onFate,
-      });
+    else {
+      const message = { id: nextId(), topic, payload, source, at: now() };
+      handler.value.offer({ message, flow: flow ?? message.id, command: true, onFate });
+    }
   };
 
-  const tell = (component: string, topic: string, payload: unknown) => {
+  const tell = (component: string, topic: string, payload: unknown, flow?: string) => {
     const message = { id: nextId(), topic, payload: JSON.stringify(payload), source: 'station', at: now() };
-    lanes.get(component)?.offer({ message, command: false });
+    lanes.get(component)?.offer({ message, flow: flow ?? message.id, command: false });
   };
 
-  const publish = (component: BusComponent, effect: Publish, kind: 'command' | 'event') => {
+  const publish = (component: BusComponent, effect: Publish, kind: 'command' | 'event', flow: string) => {
     if (kind === 'command') {
-      send(effect.topic, effect.payload, component.name, effect.to ?? undefined, (fate) => {
+      send(effect.topic, effect.payload, component.name, effect.to ?? undefined, flow, (fate) => {
         if (effect.token === null) {
           if (!fate.ok) events.add('fail', `${component.name} ${effect.topic}`, fate.problem);
           return;
         }
         const answer = fate.ok ? { reply: JSON.parse(fate.reply) } : { problem: fate.problem };
-        tell(component.name, 'station.reply', { to: effect.token, topic: effect.topic, ...answer });
+        tell(component.name, 'station.reply', { to: effect.token, topic: effect.topic, ...answer }, flow);
       });
       return;
     }
@@ -109,7 +108,7 @@ export const openBus = (options: BusOptions): Bus => {
       source: component.name,
       at: now(),
     };
-    for (const lane of subscribersOf(effect.topic)) lane.offer({ message, command: false });
+    for (const lane of subscribersOf(effect.topic)) lane.offer({ message, flow, command: false });
     const heard = listeners.get(effect.topic);
     if (heard === undefined || heard.size === 0) return;
     const event: unknown = JSON.parse(effect.payload);
@@ -185,17 +184,21 @@ export const openBus = (options: BusOptions): Bus => {
       const text = options.redact(JSON.stringify(payload));
       const fits = known.value.request.check(text, topic);
       if (!fits.ok) return fits;
-      const fate = await new Promise<Fate>((resolve) => send(topic, text, source, to, resolve));
+      const fate = await new Promise<Fate>((resolve) => send(topic, text, source, to, undefined, resolve));
       return fate.ok ? ok(JSON.parse(fate.reply)) : failed(fate.problem);
     },
     tell,
-    hasRoom: (name) => {
+    hasRoom: (name, flow) => {
       const lane = lanes.get(name);
       if (lane === undefined) return true;
-      if (isBusy(lane)) return false;
+      const takes = (one: Lane) => !isBusy(one) || one.waitingOf(flow) < fairMessages;
+      if (!takes(lane)) return false;
       const { publishes } = lane.component();
       return [...lanes.values()].every(
-        (other) => !isBusy(other) || ![...other.component().subscribes].some((topic) => publishes.has(topic)),
+        (other) =>
+          other === lane ||
+          takes(other) ||
+          ![...other.component().subscribes].some((topic) => publishes.has(topic)),
       );
     },
     onEased: (listener) => {

@@ -21,7 +21,12 @@ export interface CommitHost {
   readonly now: () => number;
   /** For one batch: whether every subscriber of an event can take one more, with those asked for before. */
   readonly openRoom: () => (topic: string) => Result<void>;
-  readonly publish: (component: BusComponent, effect: Publish, kind: 'command' | 'event') => void;
+  readonly publish: (
+    component: BusComponent,
+    effect: Publish,
+    kind: 'command' | 'event',
+    flow: string,
+  ) => void;
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
 }
 
@@ -146,12 +151,12 @@ const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): 
 
 const carryOut = (host: CommitHost, component: BusComponent, envelope: Envelope, handled: Handled): void => {
   const { outcome, effects } = handled;
-  for (const effect of effects) carryOutEffect(host, component, effect);
+  for (const effect of effects) carryOutEffect(host, component, effect, envelope.flow);
   if (outcome.tag === 'failed') host.onFailed(component, envelope, outcome.problem);
   else envelope.onFate?.({ ok: true, reply: outcome.tag === 'replied' ? outcome.reply : '{}' });
 };
 
-const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effect): void => {
+const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effect, flow: string): void => {
   const { ports } = host;
   if (effect.kind === 'log') ports.log(component.name, effect.level, effect.text);
   else if (effect.kind === 'wake') ports.wake(component.name, effect.token, effect.afterMs);
@@ -159,6 +164,6 @@ const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effec
   else if (effect.kind === 'kill') ports.kill(component.name, effect.process);
   else if (effect.kind === 'publish') {
     const topic = host.topics.get(effect.topic);
-    host.publish(component, effect, topic.ok ? topic.value.kind : 'event');
+    host.publish(component, effect, topic.ok ? topic.value.kind : 'event', flow);
   }
 };

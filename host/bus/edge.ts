@@ -75,9 +75,9 @@ export interface Bus {
     options: { readonly source: string; readonly to?: string },
   ) => Promise<Result<unknown>>;
   /** A message from the station itself, `station.…`, to one component. Never refused: see `hasRoom`. */
-  readonly tell: (component: string, topic: string, payload: unknown) => void;
-  /** Whether a source of messages for this component may go on; `onEased` says when to look again. */
-  readonly hasRoom: (component: string) => boolean;
+  readonly tell: (component: string, topic: string, payload: unknown, flow?: string) => void;
+  /** Whether the source of a flow of messages for this component may go on; `onEased` says when to look again. */
+  readonly hasRoom: (component: string, flow: string) => boolean;
   readonly onEased: (listener: () => void) => void;
   /** Events of a topic as they are committed. Returns the way to stop. */
   readonly listen: (topic: string, listener: (event: unknown) => void) => () => void;

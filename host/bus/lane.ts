@@ -46,6 +46,7 @@ export interface Lane {
   /** Why it takes no more messages, or undefined; `coming` are on their way to it. Being full is told and shown. */
   readonly fullness: (coming?: number) => Problem | undefined;
   readonly waiting: () => number;
+  readonly waitingOf: (flow: string) => number;
   readonly status: () => LaneStatus;
   readonly retry: () => Promise<Result<void>>;
   readonly stop: () => Promise<void>;
@@ -330,6 +331,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       return why;
     },
     waiting: inbox.size,
+    waitingOf: inbox.sizeOf,
     status: () => ({
       name: component.name,
       revision: component.revision,

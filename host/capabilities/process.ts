@@ -32,8 +32,9 @@ export interface ProcessPorts {
   readonly policy: () => Policy;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly redact: (text: string) => string;
-  readonly tell: (component: string, topic: string, payload: unknown) => void;
-  readonly hasRoom: (component: string) => boolean;
+  /** What one process tells is one flow. */
+  readonly tell: (component: string, topic: string, payload: unknown, flow: string) => void;
+  readonly hasRoom: (component: string, flow: string) => boolean;
   readonly log: (component: string, level: 'info' | 'warn', text: string) => void;
   readonly newId: () => string;
 }
@@ -70,7 +71,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   };
 
   const refuseIfCrowded = (one: Owned) => {
-    if (one.paused || ports.hasRoom(one.component)) return;
+    if (one.paused || ports.hasRoom(one.component, one.id)) return;
     one.paused = true;
     one.running?.pause();
   };
@@ -83,7 +84,12 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       return;
     }
     for (const line of lines) {
-      ports.tell(one.component, 'station.process.line', { process: one.id, line: ports.redact(line) });
+      ports.tell(
+        one.component,
+        'station.process.line',
+        { process: one.id, line: ports.redact(line) },
+        one.id,
+      );
     }
     refuseIfCrowded(one);
   };
@@ -117,12 +123,13 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       onExit: (exit) => {
         forget(one);
         if (one.disowned || silent) return;
-        ports.tell(one.component, 'station.process.exited', {
+        const ended = {
           process: one.id,
           ...(exit.code === null ? {} : { code: exit.code }),
           ...(exit.signal === null ? {} : { signal: exit.signal }),
           ...(exit.problem === undefined ? {} : { reason: `${exit.problem.code}: ${exit.problem.message}` }),
-        });
+        };
+        ports.tell(one.component, 'station.process.exited', ended, one.id);
       },
     });
     if (!started.ok) return started.problem;
@@ -159,7 +166,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
     kill: (_component, process) => void owned.get(process)?.running?.end(),
     eased: () => {
       for (const one of owned.values()) {
-        if (!one.paused || !ports.hasRoom(one.component)) continue;
+        if (!one.paused || !ports.hasRoom(one.component, one.id)) continue;
         one.paused = false;
         one.running?.resume();
       }

@@ -216,7 +216,7 @@ const subjectFindings = (
     limit(problem('contract/manifest-missing', { subject: file }), file);
   return [
     ...lockFindings(at, declared),
-    ...declaredFindings(declared, at, partial),
+    ...declaredFindings(declared, at, partial, released),
     ...releasedFindings(released, at, partial),
   ];
 };

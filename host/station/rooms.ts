@@ -76,7 +76,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     env,
     redact,
     tell: (...told) => bus.tell(...told),
-    hasRoom: (component) => bus.hasRoom(component),
+    hasRoom: (component, flow) => bus.hasRoom(component, flow),
     log: log.component,
     newId: () => {
       processCount += 1;

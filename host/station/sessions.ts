@@ -14,6 +14,8 @@ type Changed = output<typeof sessions.changed.event>;
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
 const pageRows = 500;
+/** New rows are read together: a reader sees them this much later at most, ms. */
+const rowsWaitMs = 50;
 const source = 'station:control';
 
 export interface SessionHandlers {
@@ -53,17 +55,29 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
   const watch = (id: string, signal?: AbortSignal) => {
     let pending: Changed[] = [];
     let wake: (() => void) | undefined;
+    let before: Changed | undefined;
+    let later: NodeJS.Timeout | undefined;
     const stop = bus.listen(sessions.changed.id, (event) => {
       const changed = event as Changed;
       if (changed.id !== id) return;
       pending.push(changed);
-      wake?.();
+      const rowsAlone =
+        before !== undefined &&
+        changed.settled === undefined &&
+        changed.state === before.state &&
+        changed.pending === before.pending;
+      before = changed;
+      if (!rowsAlone) return wake?.();
+      later ??= setTimeout(() => {
+        later = undefined;
+        wake?.();
+      }, rowsWaitMs);
     });
     const onAbort = () => wake?.();
     signal?.addEventListener('abort', onAbort);
     return {
       next: async (withinMs?: number): Promise<readonly Changed[]> => {
-        if (pending.length === 0 && signal?.aborted !== true) {
+        if ((pending.length === 0 || later !== undefined) && signal?.aborted !== true) {
           let late: NodeJS.Timeout | undefined;
           await new Promise<void>((resolve) => {
             wake = resolve;
@@ -78,6 +92,7 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
       },
       stop: () => {
         stop();
+        clearTimeout(later);
         signal?.removeEventListener('abort', onAbort);
       },
     };

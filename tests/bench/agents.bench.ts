@@ -112,7 +112,6 @@ const flood = async (): Promise<readonly Measured[]> => {
     await others;
     clearInterval(watch);
     station.close();
-    bench.jupiter('down');
     return [
       {
         what: `${updates.toLocaleString('en')} updates of one turn, all committed`,

@@ -59,6 +59,7 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
   };
   const envelope = (id: string, command: boolean): Envelope => ({
     message: { id, topic: 'test.do', payload: '{}', source: 's', at: 0 },
+    flow: id,
     command,
     onFate: (fate) => done.push(`fate ${id} ${fate.ok ? fate.reply : fate.problem.code}`),
   });

@@ -7,6 +7,7 @@ const inboxMessages = usualLimits.inbox;
 
 const letter = (id: string, units = 1, alone = false): Envelope => ({
   message: { id, topic: 't', payload: 'x'.repeat(units), source: 's', at: 0 },
+  flow: 'one',
   command: false,
   ...(alone ? { alone } : {}),
 });

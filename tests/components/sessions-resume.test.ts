@@ -58,7 +58,7 @@ test('the next prompt has the session taken up by its name, and is sent when the
     asked.map(({ topic, payload }) => [topic, payload.resume]),
     [['open.v2', { agentSession: 'theirs' }]],
   );
-  assert.equal(Array.isArray(asked[0]?.payload?.mcpServers), true);
+  assert.ok(Array.isArray(asked[0]?.payload.mcpServers));
   assert.equal(show(station, id).state, 'running');
   // What the agent says when it has opened sends the prompt: seen by asking the component itself.
   const [told] = station.guest(sessions).handle([

@@ -146,6 +146,20 @@ test('a tool call keeps the latest of each field of its data; a turn has one usa
   );
 });
 
+test('what an agent counts and offers parts no text', () => {
+  for (const role of ['usage', 'commands', 'mode', 'option'] as const)
+    assert.deepEqual(
+      foldTranscript(
+        rows([
+          { role: 'agent', turn: 't1', text: 'one ' },
+          { role, turn: 't1', text: 'x' },
+          { role: 'agent', turn: 't1', text: 'piece' },
+        ]),
+      ).map(({ text }) => text),
+      ['one piece', 'x'],
+    );
+});
+
 test('an entry stands at the place and time of its first row', () => {
   const [entry] = foldTranscript(rows([tool({ title: 'x' }), tool({ state: 'completed' })]));
   assert.deepEqual(entry, { seq: 1, at: 1_000, role: 'tool', id: 'c1', state: 'completed', text: 'x' });

@@ -113,6 +113,10 @@ export const bundle = codes({
     message: 'A hidden file is part of the bundle.',
     fix: 'Remove it and pack again unless it is meant to be there.',
   },
+  'bundle/version-control': {
+    message: 'The history of a repository would become part of the bundle.',
+    fix: 'Keep the bundle in a folder of its own below the top of the repository, and pack that folder.',
+  },
   'bundle/nothing-inside': {
     message: 'The bundle holds no component, no topic and no skill.',
     fix: 'Add one; a skill is `skills/<name>/SKILL.md`.',
