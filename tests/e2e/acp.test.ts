@@ -226,6 +226,10 @@ test('agents that misbehave', async (t) => {
       ['handed-over'],
     );
   });
+  await t.test('a slash command is passed through as it was typed', async () => {
+    const { id } = await create('plain');
+    assert.deepEqual(told(await say(id, '/deploy to production')), ['/deploy to production']);
+  });
   await t.test('C11: authentication is a named state with the methods it offers', async () => {
     const { state, reason } = await create('auth');
     assert.equal(state, 'ended');
