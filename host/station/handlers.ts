@@ -1,7 +1,7 @@
 /** What the control socket answers, a method at a time. */
 import { readFileSync } from 'node:fs';
 import type { PolicySource } from '../policy/index.ts';
-import { ok, type Result, refuse } from '../problems/index.ts';
+import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { EventLog, StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
 import { type Granted, grant, revoke } from './grants.ts';
@@ -78,6 +78,9 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     },
     'policy.show': async () => {
       const { revision, problems } = policy.current();
+      // A policy that could not be read as a file has no text either.
+      const unread = problems.find(({ code }) => code === 'policy/missing' || code === 'policy/unreadable');
+      if (unread !== undefined) return failed(unread);
       return ok({ file: home.policy, revision, text: readFileSync(home.policy, 'utf8'), problems });
     },
     'session.create': current((params, _emit, signal) => sessions.create(params, signal)),

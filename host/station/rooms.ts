@@ -229,7 +229,8 @@ const installShipped = async (
   refused: (id: string, why: Problem) => void,
 ): Promise<void> => {
   if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).sort(contractsFirst)) {
+  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'bundle.json')));
+  for (const name of names.sort(contractsFirst)) {
     const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
     const key = `shipped/${name}`;
     const seen = store.get('station', key);
