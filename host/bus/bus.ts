@@ -17,7 +17,7 @@ export interface BusOptions {
   readonly policy: PolicySource;
   readonly ports: EffectPorts;
   readonly now: () => number;
-  /** Takes secrets out of what a command from outside carries. */
+  /** Takes secrets out of what a command from outside carries, and out of what a component stores. */
   readonly redact: (text: string) => string;
 }
 
@@ -120,6 +120,7 @@ export const openBus = (options: BusOptions): Bus => {
     ports,
     publish,
     onFailed,
+    redact: options.redact,
     roomFor: (topic: string): Result<void> => {
       const full = subscribersOf(topic).find((lane) => lane.isFull());
       return full === undefined

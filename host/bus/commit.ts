@@ -20,6 +20,8 @@ export interface CommitHost {
   readonly roomFor: (topic: string) => Result<void>;
   readonly publish: (component: BusComponent, effect: Publish, kind: 'command' | 'event') => void;
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
+  /** Takes secrets out of a value: a component may have read one in text that held it in an escaped form. */
+  readonly redact: (text: string) => string;
 }
 
 export type Publish = Extract<Effect, { kind: 'publish' }>;
@@ -129,7 +131,7 @@ const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): 
   if (writes.length === 0) return;
   host.state.transaction(() => {
     for (const write of writes) {
-      if (write.kind === 'put') host.store.put(owner, write.key, write.value);
+      if (write.kind === 'put') host.store.put(owner, write.key, host.redact(write.value));
       else host.store.remove(owner, write.key);
     }
   });

@@ -3,7 +3,6 @@ import {
   closeSync,
   fsyncSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -12,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { provisionFor } from '../context/index.ts';
-import { editPolicy, openPolicySource, type Policy } from '../policy/index.ts';
+import { editPolicy, openPolicySource, type Policy, policyText } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
@@ -65,15 +64,15 @@ const replaceFile = (file: string, text: string): Result<void> => {
   }
 };
 
+const noText = new Set(['policy/missing', 'policy/unreadable', 'policy/too-large', 'policy/not-text']);
+
 /** Sets (or, with `undefined`, removes) one entry; the file is whole before and after, whatever happens. */
 export const changePolicy = async (file: string, path: string, value: unknown): Promise<Result<Answer>> => {
   const before = readPolicyFile(file);
-  const missing = before.problems.find(
-    ({ code }) => code === 'policy/missing' || code === 'policy/unreadable',
-  );
-  if (missing !== undefined) return failed(missing);
+  const unfit = before.problems.find(({ code }) => noText.has(code));
+  if (unfit !== undefined) return failed(unfit);
   const target = realpathSync(file);
-  const edited = editPolicy(readFileSync(target, 'utf8'), path, value, file);
+  const edited = editPolicy(policyText(target) ?? '', path, value, file);
   if (!edited.ok) return edited;
   const written = replaceFile(target, edited.value);
   if (!written.ok) return written;

@@ -8,4 +8,4 @@ export { initialPolicy } from './initial.ts';
 export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
-export { openPolicySource } from './source.ts';
+export { openPolicySource, policyText } from './source.ts';

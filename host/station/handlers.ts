@@ -1,7 +1,7 @@
 /** What the control socket answers, a method at a time. */
-import { readFileSync } from 'node:fs';
-import type { PolicySource } from '../policy/index.ts';
-import { ok, type Result } from '../problems/index.ts';
+import { type PolicySource, policyText } from '../policy/index.ts';
+import { failed, ok, type Result } from '../problems/index.ts';
+import { redactedValue } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
 import type { Home } from './home.ts';
 import type { Residents } from './residents.ts';
@@ -24,6 +24,7 @@ export interface HandlersOptions {
   readonly startedAt: number;
   readonly processes: () => number;
   readonly quiesce: () => Promise<void>;
+  readonly redact: (text: string) => string;
 }
 
 export const controlHandlers = (options: HandlersOptions): Handlers => {
@@ -35,7 +36,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       await residents.reconcile();
       return work(...args);
     };
-  return {
+  return redacted(options.redact, {
     status: current(async () => ok(await status())),
     down: async () => {
       await options.quiesce();
@@ -51,7 +52,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'bundle.uninstall': ({ id }) => residents.uninstall(id),
     'policy.show': async () => {
       const { revision, problems } = policy.current();
-      return ok({ file: home.policy, revision, text: readFileSync(home.policy, 'utf8'), problems });
+      return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
     },
     'session.create': current((params, _emit, signal) => sessions.create(params, signal)),
     'session.say': current(sessions.say),
@@ -61,7 +62,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'session.respond': current(sessions.respond),
     'session.cancel': current(({ id }) => sessions.cancel(id)),
     'session.close': current(sessions.close),
-  };
+  });
 
   async function status(): Promise<StationStatus> {
     const { revision, problems } = policy.current();
@@ -80,4 +81,24 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       processes: options.processes(),
     };
   }
+};
+
+/** Nothing that leaves over the socket holds a secret, whoever wrote it: an operator, a bundle or an agent. */
+const redacted = (redact: (text: string) => string, handlers: Handlers): Handlers => {
+  type Any = (
+    params: unknown,
+    emit: (event: unknown) => void,
+    signal: AbortSignal,
+  ) => Promise<Result<unknown>>;
+  const wrapped =
+    (handler: Any): Any =>
+    async (params, emit, signal) => {
+      const answer = await handler(params, (event) => emit(redactedValue(event, redact)), signal);
+      return answer.ok
+        ? ok(redactedValue(answer.value, redact))
+        : failed(redactedValue(answer.problem, redact));
+    };
+  return Object.fromEntries(
+    Object.entries(handlers).map(([method, handler]) => [method, wrapped(handler as Any)]),
+  ) as unknown as Handlers;
 };

@@ -136,6 +136,7 @@ export const openRooms = async ({ home, state, env, now, shipped }: RoomsOptions
     startedAt,
     processes: processes.running,
     quiesce,
+    redact,
   });
   log.station('info', 'ready');
   return { handlers, quiesce };

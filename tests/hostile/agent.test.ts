@@ -1,0 +1,67 @@
+/** An agent that works against its station: nothing it says does harm where it is kept or shown. */
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { everyFile, openBench, probePolicy, repository } from '../e2e/harness.ts';
+
+const benchWith = (t: TestContext, mode: readonly string[], env: Record<string, string> = {}) => {
+  const policy = probePolicy();
+  return openBench(t, {
+    env,
+    policy: {
+      ...policy,
+      programs: {
+        ...policy.programs,
+        'claude-acp': {
+          command: process.execPath,
+          args: [join(repository, 'tests', 'fixtures', 'hostile-agent.mjs'), ...mode],
+          inherit: ['PATH', ...Object.keys(env)],
+          trust: 'full',
+        },
+      },
+    },
+  });
+};
+const create = ['session', 'create', '--agent', 'listed', '--cwd'];
+
+test('a credential an agent tells in every way it can is in no record, log, file or output', async (t) => {
+  const canary = `can/ary-"q"-${Math.random().toString(36).slice(2)}-${Math.random().toString(36).slice(2)}`;
+  const bench = benchWith(t, ['secret', 'CANARY_TOKEN'], { CANARY_TOKEN: canary });
+  await bench.ask('up');
+  const session = await bench.ask<{ id: string }>(...create, bench.workspace);
+  const shown = [await bench.jupiter('session', 'say', session.id, 'go', '--wait')];
+  for (const args of [
+    ['session', 'transcript', session.id],
+    ['session', 'show', session.id],
+    ['session', 'list'],
+    ['status'],
+  ])
+    shown.push(await bench.jupiter('--json', ...args));
+  // Someone wrote the value itself into the policy: the file is theirs, what the station tells of it is not.
+  const text = await bench.ask<{ text: string }>('policy', 'show');
+  bench.policy(`${text.text}\n// ${canary}\n`);
+  for (const args of [
+    ['policy', 'show'],
+    ['--json', 'policy', 'show'],
+  ])
+    shown.push(await bench.jupiter(...args));
+  bench.policy(text.text);
+  await bench.ask('session', 'close', session.id);
+  await bench.ask('down');
+
+  const value = Buffer.from(canary);
+  const forms = [
+    canary,
+    JSON.stringify(canary).slice(1, -1),
+    value.toString('hex').toUpperCase(),
+    ...[0, 1, 2].map((cut) => Buffer.from(value.subarray(cut, 24 + cut)).toString('base64')),
+  ];
+  const files = everyFile(dirname(bench.home)).map(
+    ([name, bytes]) => [name, bytes.toString('latin1')] as const,
+  );
+  for (const [where, found] of [
+    ...files,
+    ...shown.map((run) => ['output', run.stdout + run.stderr] as const),
+  ])
+    for (const form of forms) assert.ok(!found.includes(form), `${where} holds it as ${form.slice(0, 6)}…`);
+});
