@@ -1,4 +1,4 @@
-/** What an operator may want to know later. The newest `kept` are kept. */
+/** What an operator may want to know later. The newest `kept` are kept; one that cannot be written is lost. */
 import type { Database } from 'better-sqlite3';
 import type { Problem } from '../problems/index.ts';
 
@@ -28,9 +28,15 @@ export const openEventLog = (db: Database, now: () => number, redact: (text: str
   return {
     add: (kind, subject, problem) => {
       const text = problem === undefined ? null : redact(JSON.stringify(problem));
-      const { lastInsertRowid } = insert.run(now(), kind, redact(subject), text);
-      const seq = Number(lastInsertRowid);
-      if (seq % 100 === 0) trim.run(seq - kept);
+      try {
+        const { lastInsertRowid } = insert.run(now(), kind, redact(subject), text);
+        const seq = Number(lastInsertRowid);
+        if (seq % 100 === 0) trim.run(seq - kept);
+      } catch (cause) {
+        // A full disk must not end the station for want of a note about it.
+        if (!(cause instanceof Error) || !String((cause as { code?: unknown }).code).startsWith('SQLITE_'))
+          throw cause;
+      }
     },
     newest: (count) =>
       newest.all(count).map(({ problem, ...row }) => ({
