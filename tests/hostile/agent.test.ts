@@ -22,6 +22,8 @@ const benchWith = (t: TestContext, mode: readonly string[], env: Record<string, 
     },
   });
 };
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const driving = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/;
 const create = ['session', 'create', '--agent', 'listed', '--cwd'];
 
 test('a credential an agent tells in every way it can is in no record, log, file or output', async (t) => {
@@ -64,4 +66,30 @@ test('a credential an agent tells in every way it can is in no record, log, file
     ...shown.map((run) => ['output', run.stdout + run.stderr] as const),
   ])
     for (const form of forms) assert.ok(!found.includes(form), `${where} holds it as ${form.slice(0, 6)}…`);
+});
+
+test('what drives a terminal reaches none, in no form of output', async (t) => {
+  const bench = benchWith(t, ['terminal']);
+  await bench.ask('up');
+  const session = await bench.ask<{ id: string }>(...create, bench.workspace);
+  const runs = [await bench.jupiter('session', 'say', session.id, 'go', '--wait')];
+  for (const args of [
+    ['session', 'transcript', session.id],
+    ['--json', 'session', 'transcript', session.id],
+    ['session', 'show', session.id],
+    ['policy', 'show'],
+  ])
+    runs.push(await bench.jupiter(...args));
+  await bench.ask('session', 'close', session.id);
+  runs.push(await bench.jupiter('session', 'transcript', session.id, '--follow'));
+  runs.push(await bench.jupiter('--json', 'session', 'transcript', session.id, '--follow'));
+  for (const { code, stdout, stderr } of runs) {
+    assert.equal(code, 0, stderr);
+    assert.doesNotMatch(stdout + stderr, driving);
+  }
+  const text = runs[2]?.json() as { entries: { text: string }[] };
+  assert.ok(
+    text.entries.some((entry) => entry.text.includes('\u202e')),
+    'a document still holds what was said',
+  );
 });

@@ -7,6 +7,10 @@ export const cli = codes({
     fix: 'Read the transcript above, and report it.',
   },
   'cli/interrupted': { message: 'Interrupted; what had been started was ended again.' },
+  'cli/system': {
+    message: 'The operating system refused what this command needs.',
+    fix: 'Check that the place exists, and who may use it.',
+  },
   'cli/file-unwritable': {
     message: 'The file could not be written.',
     fix: 'Check that the folder exists and may be written.',
