@@ -39,7 +39,8 @@ const needs: Readonly<Record<Effect['kind'], string | undefined>> = {
   remove: permissionFor.store,
   publish: permissionFor.bus,
   write: permissionFor.process,
-  kill: permissionFor.process,
+  // To end what it started a component needs no grant: one that was withdrawn must not leave an agent running.
+  kill: undefined,
 };
 
 export const commitBatch = (

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { everyFile, openBench, probePolicy, repository } from '../e2e/harness.ts';
+import { everyFile, firstPartyGrants, openBench, probePolicy, repository } from '../e2e/harness.ts';
 
 const benchWith = (t: TestContext, mode: readonly string[], env: Record<string, string> = {}) => {
   const policy = probePolicy();
@@ -92,4 +92,19 @@ test('what drives a terminal reaches none, in no form of output', async (t) => {
     text.entries.some((entry) => entry.text.includes('\u202e')),
     'a document still holds what was said',
   );
+});
+
+test('W12: a component that lost its grant can still end what it started', async (t) => {
+  const bench = benchWith(t, ['plain', `revoked-${process.pid}`]);
+  await bench.ask('up');
+  const session = await bench.ask<{ id: string }>(...create, bench.workspace);
+  assert.equal((await bench.ask<{ processes: number }>('status')).processes, 1);
+  const grants = { ...firstPartyGrants, 'bearpunch.adapter': ['store:own', 'bus:publish'] };
+  bench.policy(JSON.stringify(probePolicy({ grants })));
+  const said = await bench.jupiter('session', 'say', session.id, 'go', '--wait');
+  assert.match(said.stdout, /bus\/not-granted/);
+  await bench.ask('session', 'close', session.id);
+  const end = performance.now() + 10_000;
+  while ((await bench.ask<{ processes: number }>('status')).processes > 0)
+    assert.ok(performance.now() < end, 'its agent is still running');
 });
