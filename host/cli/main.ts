@@ -6,12 +6,12 @@ import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { type Problem, problem } from '../problems/index.ts';
+import { type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import { addComponentCommands } from './component-commands.ts';
 import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
-import { type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
+import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { addStationCommands } from './station-commands.ts';
@@ -73,10 +73,21 @@ const usage = (error: CommanderError, args: readonly string[], program: Command)
   const names: string[] = [];
   for (let command: Command | null = at; command !== null; command = command.parent)
     names.unshift(command.name());
+  if (error.code === 'commander.help') return problem('cli/usage', { message: 'A command is missing.' });
   const said = error.message.replace(/^error: /, '').replace(/\.?$/, '.');
   return problem('cli/usage', {
     message: `${said.slice(0, 1).toUpperCase()}${said.slice(1)}`,
     fix: `See \`${names.join(' ')} --help\`.`,
+  });
+};
+
+/** A file system that says no, at a place nobody looked at before: told like any other problem. */
+const unexpected = (error: unknown): Result<never> => {
+  if (!(error instanceof Error) || typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
+  const { code, path, syscall, message } = error as NodeJS.ErrnoException;
+  return refuse('cli/system', {
+    ...(path === undefined ? {} : { subject: path }),
+    evidence: code === undefined ? message : `${code} at ${syscall}`,
   });
 };
 
@@ -90,9 +101,9 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
       home: homeOf(home),
       json,
       compileCache: options.compileCache,
-      event: (document, plain) => out.write(`${json ? JSON.stringify(document) : plain}\n`),
+      event: (document, plain) => out.write(`${json ? documentText(document) : plain}\n`),
     };
-    const answer = await act(io);
+    const answer = await act(io).catch(unexpected);
     if (answer.ok) printAnswer(answer.value, json, out);
     else printProblem(answer.problem, json, out, err);
     exit = answer.ok ? (answer.value.exit ?? 0) : exitFor(answer.problem);
@@ -104,8 +115,9 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    if (error.code === 'commander.help') err.write(program.helpInformation());
-    else printProblem(usage(error, args, program), args.includes('--json'), out, err);
+    const json = args.includes('--json');
+    if (error.code === 'commander.help' && !json) err.write(program.helpInformation());
+    else printProblem(usage(error, args, program), json, out, err);
     return 2;
   }
 };

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { failed, ok, refuse } from '../problems/index.ts';
 import { homeAt } from '../station/index.ts';
-import { problemText, type Run, short } from './output.ts';
+import { problemText, type Run, short, shownText } from './output.ts';
 import { example, group } from './usage.ts';
 import { answer } from './with-station.ts';
 
@@ -25,7 +25,7 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
         answer(io, 'policy.show', {}, ({ file, revision, text, problems }) =>
           [
             `// ${file}, revision ${short(revision)}`,
-            text.trimEnd(),
+            shownText(text.trimEnd()),
             ...problems.map((one) => problemText(one, plainSink)),
           ].join('\n'),
         ),

@@ -1,8 +1,7 @@
 /** What the control socket answers, a method at a time. */
-import { readFileSync } from 'node:fs';
-import type { PolicySource } from '../policy/index.ts';
+import { type PolicySource, policyText } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
-import type { EventLog, StationEvent } from '../state/index.ts';
+import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
 import { type Granted, grant, revoke } from './grants.ts';
 import type { Home } from './home.ts';
@@ -30,6 +29,7 @@ export interface HandlersOptions {
   readonly processes: () => number;
   /** Stops everything; answers `station/draining` where calls outlast the bound, and goes on by itself. */
   readonly stop: () => Promise<Result<{ stopped: true }>>;
+  readonly redact: (text: string) => string;
 }
 
 /** Events told where the client does not say how many. */
@@ -44,7 +44,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       await residents.reconcile();
       return work(...args);
     };
-  return {
+  return redacted(options.redact, {
     status: current(async () => ok(await status())),
     down: options.stop,
     'bundle.install': current(({ source }) => residents.install(source)),
@@ -81,7 +81,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       // A policy that could not be read as a file has no text either.
       const unread = problems.find(({ code }) => code === 'policy/missing' || code === 'policy/unreadable');
       if (unread !== undefined) return failed(unread);
-      return ok({ file: home.policy, revision, text: readFileSync(home.policy, 'utf8'), problems });
+      return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
     },
     'session.create': current((params, _emit, signal) => sessions.create(params, signal)),
     'session.say': current(sessions.say),
@@ -91,7 +91,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'session.respond': current(sessions.respond),
     'session.cancel': current(({ id }) => sessions.cancel(id)),
     'session.close': current(sessions.close),
-  };
+  });
 
   /** What changed in policy is in the ledger, and components that waited for it are started. */
   async function changed(kind: 'grant' | 'revoke', done: Result<Granted>): Promise<Result<Granted>> {
@@ -132,4 +132,24 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       processes: options.processes(),
     };
   }
+};
+
+/** Nothing that leaves over the socket holds a secret, whoever wrote it: an operator, a bundle or an agent. */
+const redacted = (redact: (text: string) => string, handlers: Handlers): Handlers => {
+  type Any = (
+    params: unknown,
+    emit: (event: unknown) => void,
+    signal: AbortSignal,
+  ) => Promise<Result<unknown>>;
+  const wrapped =
+    (handler: Any): Any =>
+    async (params, emit, signal) => {
+      const answer = await handler(params, (event) => emit(redactedValue(event, redact)), signal);
+      return answer.ok
+        ? ok(redactedValue(answer.value, redact))
+        : failed(redactedValue(answer.problem, redact));
+    };
+  return Object.fromEntries(
+    Object.entries(handlers).map(([method, handler]) => [method, wrapped(handler as Any)]),
+  ) as unknown as Handlers;
 };

@@ -37,9 +37,20 @@ export const createHome = (dir: string, policyText: string): Result<Home> => {
   return ok(home);
 };
 
+/** As `mkdir -p`. Node's own never returns where the system refuses a folder as not found (`/proc`). */
+const makeFolder = (dir: string): void => {
+  if (existsSync(dir)) return;
+  if (dirname(dir) !== dir) makeFolder(dirname(dir));
+  try {
+    mkdirSync(dir, { mode: ownerOnly });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+};
+
 const makeFolders = (home: Home) => {
   for (const folder of [home.dir, home.packages, home.cache, home.logs, home.run]) {
-    mkdirSync(folder, { recursive: true, mode: ownerOnly });
+    makeFolder(folder);
   }
 };
 

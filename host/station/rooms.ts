@@ -194,6 +194,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       void ended.then(options.onLateStop);
       return refuse('station/draining', { evidence: inFlightOf(bus) });
     },
+    redact,
   });
   log.station('info', 'ready');
   return { handlers, quiesce };

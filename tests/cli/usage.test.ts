@@ -1,6 +1,6 @@
 /** Arguments in, exit codes and text out; no station runs. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { commandLine } from '../../host/cli/main.ts';
@@ -153,4 +153,24 @@ test('text of others cannot drive the terminal or break a table', () => {
   assert.equal(plain, 'error: bad[2J\n  evidence: l1 l2\n  code:     x/y');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colour is what is looked for
   assert.match(problemText(problem, { write: () => {}, colour: true }), /^\u001b\[1;31merror:\u001b\[0m /);
+});
+
+test('--json is one document without a command too, and where the system says no; nothing shows a stack', async (t) => {
+  const folder = temporary(t);
+  writeFileSync(`${folder}/file`, '');
+  const rows: readonly (readonly [args: readonly string[], code: number, problem: string])[] = [
+    [[], 2, 'cli/usage'],
+    [['--home', `${folder}/file/home`, 'init'], 1, 'cli/system'],
+    // A recursive mkdir of Node never comes back from here.
+    ...(process.platform === 'linux'
+      ? [[['--home', '/proc/none/home', 'init'], 1, 'cli/system'] as const]
+      : []),
+  ];
+  for (const [args, code, expected] of rows) {
+    const ran = await run(['--json', ...args]);
+    assert.equal(ran.code, code, ran.err);
+    assert.equal(JSON.parse(ran.out).problem.code, expected);
+    assert.equal(ran.err, '');
+    assert.doesNotMatch((await run(args)).err, /^ +at /m);
+  }
 });
