@@ -40,6 +40,14 @@ const sinkOn = (stream: NodeJS.WriteStream): Sink => {
   return { write: (text) => stream.write(text), colour: stream.isTTY === true && !process.env.NO_COLOR };
 };
 
+const exitCodes = `
+Exit codes:
+  0  done
+  1  a problem; or done, and what came of it is not what was meant: a session that is not ready, a turn
+     that failed, findings of a check
+  2  usage
+  3  no station runs for this home`;
+
 /** The whole command line as it is parsed and shown by `--help`. */
 export const commandLine = (run: Run): Command => {
   const program = new Command('jupiter')
@@ -47,10 +55,7 @@ export const commandLine = (run: Run): Command => {
     .option('--home <dir>', 'the home of the station (default: JUPITER_HOME, or ~/.jupiter)')
     .option('--json', 'print one JSON document (lines of JSON where it follows)')
     .showSuggestionAfterError()
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done, 1 a problem, 2 usage, 3 no station runs for this home.\n\nExample:\n  $ jupiter demo',
-    );
+    .addHelpText('after', `${exitCodes}\n\nExample:\n  $ jupiter demo`);
   addDemoCommand(program, run);
   addStationCommands(program, run);
   addBundleCommands(program, run);

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { provisionFor } from '../context/index.ts';
 import { changePolicyFile, openPolicySource, type Policy } from '../policy/index.ts';
-import { failed, ok, type Result } from '../problems/index.ts';
+import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
@@ -13,6 +13,13 @@ export const explainFor = (file: string, agent: string, cwd: string | undefined)
   const policy = readPolicyFile(file);
   const [first] = policy.problems;
   if (first !== undefined) return failed(first);
+  if (!policy.agents.has(agent)) {
+    const known = [...policy.agents.keys()].join(', ');
+    return refuse('session/agent-unknown', {
+      subject: agent,
+      evidence: known === '' ? 'the policy names no agent' : `the policy names: ${known}`,
+    });
+  }
   const found = provisionFor(policy, agent);
   const sink = found.sink === null || cwd === undefined ? found.sink : join(cwd, found.sink);
   const rows = [
