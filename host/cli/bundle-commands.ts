@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ok } from '../problems/index.ts';
-import { problemText, type Run, short, table } from './output.ts';
+import { counted, problemText, type Run, short, table } from './output.ts';
 import { bundleRows, bundleText, installedText, uninstalledText } from './show.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
@@ -29,7 +29,9 @@ export const addBundleCommands = (program: Command, run: Run): void => {
       if (!packed.ok) return packed;
       const { manifest, identity, folder, signature } = packed.value;
       const { id, version, content } = manifest;
-      const signed = signature === undefined ? '' : `\nsigned by ${signature.key}`;
+      const signed = signature === undefined ? [] : [`signed by ${signature.key}`];
+      const { skillWarnings } = await import('./skill-warnings.ts');
+      const warnings = skillWarnings(packed.value, resolve(dir));
       return ok({
         json: {
           id,
@@ -38,8 +40,13 @@ export const addBundleCommands = (program: Command, run: Run): void => {
           files: content.length,
           folder,
           ...(signature === undefined ? {} : { signedBy: signature.key }),
+          warnings,
         },
-        plain: `${id} ${version}  ${short(identity)}  ${content.length} files  ${folder}${signed}`,
+        plain: [
+          `${id} ${version}  ${short(identity)}  ${counted(content.length, 'file')}  ${folder}`,
+          ...signed,
+          ...warnings.map((one) => problemText(one, plainSink, 'warning:')),
+        ].join('\n'),
       });
     }),
   );

@@ -73,6 +73,9 @@ export const when = (at: number): string => new Date(at).toLocaleString('sv-SE')
 /** Revisions and digests as people compare them. */
 export const short = (digest: string): string => digest.slice(0, 12);
 
+/** `1 file`, `2 files`. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 export const printAnswer = (answer: Answer, json: boolean, out: Sink): void => {
   const text = json ? JSON.stringify(answer.json, null, 2) : answer.plain;
   if (text !== undefined && text !== '') out.write(`${text}\n`);

@@ -1,7 +1,7 @@
 /** The plain forms of what the station tells about bundles and sessions. */
 import type { Problem } from '../problems/index.ts';
 import type { MethodResult } from '../station/index.ts';
-import { short, table, when } from './output.ts';
+import { counted, short, table, when } from './output.ts';
 
 export type Bundle = MethodResult<'bundle.list'>['bundles'][number];
 type Component = Bundle['components'][number];
@@ -60,7 +60,7 @@ export const uninstalledText = ({ id, revision, places }: MethodResult<'bundle.u
   [
     `${id} ${short(revision)} uninstalled`,
     ...places.flatMap(({ cwd, sink, removed, kept, waits, problems }) => [
-      ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${files} files`),
+      ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${counted(files, 'file')}`),
       ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
       ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
       ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
@@ -135,7 +135,7 @@ export const sessionText = (session: Session): string => {
       skills.map(({ name, decision, files, bundle, revision, reason }) => [
         name,
         decision,
-        `${files} ${files === 1 ? 'file' : 'files'}`,
+        counted(files, 'file'),
         `${bundle} ${short(revision)}`,
         reason,
       ]),
