@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { type Problem, problem } from '../problems/index.ts';
+import { version } from '../station/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import { addComponentCommands } from './component-commands.ts';
 import { addContractsCommands } from './contracts.ts';
@@ -15,6 +16,7 @@ import { type Io, printAnswer, printProblem, type Run, type Sink } from './outpu
 import { addPolicyCommands } from './policy-commands.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { addStationCommands } from './station-commands.ts';
+import { typed, withHome } from './typed.ts';
 
 export interface MainOptions {
   /** Where the launcher keeps compiled code; a station that is started uses it too. */
@@ -54,6 +56,7 @@ export const commandLine = (run: Run): Command => {
     .description('A local host for coding agents: what they get, and the record of what arrived.')
     .option('--home <dir>', 'the home of the station (default: JUPITER_HOME, or ~/.jupiter)')
     .option('--json', 'print one JSON document (lines of JSON where it follows)')
+    .version(version, '--version', 'print the version of this installation')
     .showSuggestionAfterError()
     .addHelpText('after', `${exitCodes}\n\nExample:\n  $ jupiter demo`);
   addDemoCommand(program, run);
@@ -71,14 +74,21 @@ const quiet = (command: Command, out: Sink): void => {
   for (const child of command.commands) quiet(child, out);
 };
 
-/** What is wrong with the arguments, and where help is. */
-const usage = (error: CommanderError, args: readonly string[], program: Command): Problem => {
+/** The innermost command the arguments name. */
+const commandIn = (args: readonly string[], program: Command): Command => {
   let at = program;
   for (const word of args) at = at.commands.find((command) => command.name() === word) ?? at;
+  return at;
+};
+
+/** What is wrong with the arguments, and where help is. */
+const usage = (error: CommanderError, at: Command): Problem => {
   const names: string[] = [];
   for (let command: Command | null = at; command !== null; command = command.parent)
     names.unshift(command.name());
-  const said = error.message.replace(/^error: /, '').replace(/\.?$/, '.');
+  const text =
+    error.code === 'commander.help' ? `a subcommand is missing after "${at.name()}"` : error.message;
+  const said = text.replace(/^error: /, '').replace(/\.?$/, '.');
   return problem('cli/usage', {
     message: `${said.slice(0, 1).toUpperCase()}${said.slice(1)}`,
     fix: `See \`${names.join(' ')} --help\`.`,
@@ -95,11 +105,19 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
       home: homeOf(home),
       json,
       compileCache: options.compileCache,
+      typed: (command) => typed(command, home),
+      progress: (text) => {
+        if (!json) err.write(`${text}\n`);
+      },
       event: (document, plain) => out.write(`${json ? JSON.stringify(document) : plain}\n`),
     };
     const answer = await act(io);
     if (answer.ok) printAnswer(answer.value, json, out);
-    else printProblem(answer.problem, json, out, err);
+    else {
+      const { fix, ...found } = answer.problem;
+      const told = fix === undefined ? found : { ...found, fix: withHome(fix, home) };
+      printProblem(told, json, out, err);
+    }
     exit = answer.ok ? (answer.value.exit ?? 0) : exitFor(answer.problem);
   });
   quiet(program, out);
@@ -109,8 +127,9 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    if (error.code === 'commander.help') err.write(program.helpInformation());
-    else printProblem(usage(error, args, program), args.includes('--json'), out, err);
+    const at = commandIn(args, program);
+    if (error.code === 'commander.help' && at === program) err.write(program.helpInformation());
+    else printProblem(usage(error, at), args.includes('--json'), out, err);
     return 2;
   }
 };

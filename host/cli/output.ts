@@ -24,6 +24,10 @@ export interface Io {
   readonly home: string;
   readonly json: boolean;
   readonly compileCache: string | undefined;
+  /** A command as this person would type it, to be shown: `up` → `jupiter up --home X`. */
+  readonly typed: (command: string) => string;
+  /** A line for who waits, on standard error; not with `--json`. */
+  readonly progress: (text: string) => void;
   /** One event of a command that follows: a line of JSON, or its plain form. */
   readonly event: (json: unknown, plain: string) => void;
 }

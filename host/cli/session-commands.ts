@@ -172,7 +172,18 @@ export const addSessionCommands = (program: Command, run: Run): void => {
       ),
   );
   one('cancel', 'stop the turn').action((id: string) =>
-    run((io) => answer(io, 'session.cancel', { id }, () => 'cancelling')),
+    run(async (io) => {
+      const shown = await ask(io, 'session.show', { id });
+      if (!shown.ok) return shown;
+      const { state } = shown.value;
+      if (state !== 'running')
+        return ok({
+          json: { cancelling: false, state },
+          plain: `no turn is running: the session is ${state}`,
+        });
+      const cancelled = await ask(io, 'session.cancel', { id });
+      return cancelled.ok ? ok({ json: { cancelling: true, state }, plain: 'cancelling' }) : cancelled;
+    }),
   );
   one('close', 'end the agent; the record stays').action((id: string) =>
     run((io) => answer(io, 'session.close', { id }, sessionText)),
