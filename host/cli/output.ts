@@ -24,6 +24,10 @@ export interface Io {
   readonly home: string;
   readonly json: boolean;
   readonly compileCache: string | undefined;
+  /** A command as this person would type it, to be shown: `up` → `jupiter up --home X`. */
+  readonly typed: (command: string) => string;
+  /** A line for who waits, on standard error; not with `--json`. */
+  readonly progress: (text: string) => void;
   /** One event of a command that follows: a line of JSON, or its plain form. */
   readonly event: (json: unknown, plain: string) => void;
 }
@@ -83,6 +87,9 @@ export const when = (at: number): string => new Date(at).toLocaleString('sv-SE')
 
 /** Revisions and digests as people compare them. */
 export const short = (digest: string): string => digest.slice(0, 12);
+
+/** `1 file`, `2 files`. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 export const printAnswer = (answer: Answer, json: boolean, out: Sink): void => {
   const text = json ? documentText(answer.json, 2) : answer.plain;

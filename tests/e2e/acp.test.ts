@@ -88,8 +88,8 @@ test('agents that misbehave', async (t) => {
   const bench = openBench(t, { policy: policy() });
   await bench.ask('up');
   const create = (agent: string, ...more: string[]) =>
-    bench.ask<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace, ...more);
-  const say = (id: string, text = 'hello') => bench.ask<Said>('session', 'say', id, text, '--wait');
+    bench.document<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace, ...more);
+  const say = (id: string, text = 'hello') => bench.document<Said>('session', 'say', id, text, '--wait');
   const show = (id: string) => bench.ask<Shown>('session', 'show', id);
   const respond = (id: string, request: string, answer: string) =>
     bench.ask('session', 'respond', id, request, answer);

@@ -51,8 +51,8 @@ const policy = (consumers: readonly string[] = modes) => {
 
 const asking = (bench: Bench) => ({
   create: (agent: string) =>
-    bench.ask<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace),
-  say: (id: string, text: string) => bench.ask<Said>('session', 'say', id, text, '--wait'),
+    bench.document<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace),
+  say: (id: string, text: string) => bench.document<Said>('session', 'say', id, text, '--wait'),
   show: (id: string) => bench.ask<Shown>('session', 'show', id),
   transcript: async (id: string) =>
     (await bench.ask<{ entries: TranscriptEntry[] }>('session', 'transcript', id)).entries,
