@@ -69,7 +69,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   };
 
   const refuseIfCrowded = (one: Owned) => {
-    if (one.paused || ports.hasRoom(one.component)) return;
+    if (ports.hasRoom(one.component)) return;
     one.paused = true;
     one.running?.pause();
   };

@@ -139,7 +139,8 @@ test('a process is its component’s alone, also when it has ended; what is writ
 test('what a message started stays when it is kept, and ends untold when it is rolled back', async (t) => {
   const { spawned, told, settleSpawns, processes, until, write, cwd } = await real(t);
   const kept = await spawned(one, 'm-1', 'echo', cwd);
-  await spawned(one, 'm-2', 'speaks', cwd);
+  await spawned(one, 'm-2', 'chatty', cwd);
+  await until((line) => line.includes('"line"'));
   settleSpawns(one, 'm-1', true);
   settleSpawns(one, 'm-1', false);
   settleSpawns(one, 'm-2', false);
