@@ -73,7 +73,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   };
 
   const refuseIfCrowded = (one: Owned) => {
-    if (one.paused || ports.hasRoom(one.component, one.id)) return;
+    if (ports.hasRoom(one.component, one.id)) return;
     one.paused = true;
     one.running?.pause();
   };

@@ -31,9 +31,13 @@ const ownerOnly = 0o700;
 /** Makes a home (`station/home-exists` when there is a policy already: it is never overwritten). */
 export const createHome = (dir: string, policyText: string): Result<Home> => {
   const home = homeAt(dir);
-  if (existsSync(home.policy)) return refuse('station/home-exists', { subject: dir });
   makeFolders(home);
-  writeFileSync(home.policy, policyText, { mode: 0o600, flag: 'wx' });
+  try {
+    writeFileSync(home.policy, policyText, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return refuse('station/home-exists', { subject: dir });
+  }
   return ok(home);
 };
 

@@ -8,7 +8,11 @@ const two = 'test.bundle:two';
 const code = (result: { ok: boolean; problem?: { code: string } }): string =>
   result.ok ? 'ok' : (result.problem?.code ?? '?');
 const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  const end = performance.now() + 10_000;
+  while (!condition()) {
+    assert.ok(performance.now() < end, 'it does not come');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 };
 /** A component in service that takes what it gets and never answers. */
 const silent = async (bench: BusBench, name: string, subscribes: readonly string[] = []) => {

@@ -47,9 +47,13 @@ const openLaneBench = async (t: TestContext, limits: Partial<ComponentLimits> = 
   };
 };
 const sizes = (life: Life) => life.batches.map((batch) => batch.length);
-/** Waits for what only the worker's threads know; bounded by the test's own time-out. */
+/** Waits for what only the worker's threads know, at most 10 s. */
 const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  const end = performance.now() + 10_000;
+  while (!condition()) {
+    assert.ok(performance.now() < end, 'it does not come');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
 };
 
 test('what comes in one turn is batched, at most the limit, with two batches ahead', async (t) => {
@@ -330,8 +334,7 @@ test('a new revision during the wait before a restart: that restart does not com
   assert.ok(prepared.ok);
   watch.failStarts = 1;
   life(0).callbacks.onGone(problem('sandbox/gone'));
-  while (watch.failStarts > 0 || status().state !== 'waiting') await Promise.resolve();
-  await new Promise(setImmediate);
+  await until(() => watch.failStarts === 0 && status().state === 'waiting');
   await prepared.value.serve();
   const restarts = status().restarts;
   await new Promise((resolve) => setTimeout(resolve, 250));

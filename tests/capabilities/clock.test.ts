@@ -65,6 +65,9 @@ test('a component has at most 1000 pending: a new one is refused by its token, o
   wakes.wake('a:b', 'more', 10);
   tick(10);
   assert.deepEqual(heard, ['a:b more'], 'one that has come makes room');
+  wakes.forget('a:b');
+  for (let index = 0; index < 1_000; index += 1) wakes.wake('a:b', `n${index}`, 100);
+  assert.deepEqual(heard, ['a:b more'], 'those forgotten do not count');
 });
 
 test('a component that leaves is not woken, nor anybody once the station stops', (t) => {
@@ -84,10 +87,20 @@ test('a component that leaves is not woken, nor anybody once the station stops',
   assert.deepEqual(heard, ['a:c two', 'a:b again']);
 });
 
-test('a pending wake-up keeps no process alive', () => {
+/** Runs a script with `openWakes` in a process of its own, on its real clock. */
+const ownProcess = (script: string) => {
   const module = join(import.meta.dirname, '..', '..', 'host', 'capabilities', 'clock.ts');
-  const script = `const { openWakes } = await import(${JSON.stringify(module)});
-    openWakes(() => {}, () => {}).wake('a:b', 't', 600000);`;
-  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 });
+  const text = `const { openWakes } = await import(${JSON.stringify(module)}); ${script}`;
+  return spawnSync(process.execPath, ['--input-type=module', '-e', text], { timeout: 20_000 });
+};
+
+test('a pending wake-up keeps no process alive', () => {
+  const ran = ownProcess(`openWakes(() => {}, () => {}).wake('a:b', 't', 600000);`);
+  assert.equal(ran.status, 0, String(ran.stderr));
+});
+
+test('a wait longer than a timer of Node can be does not end at once', () => {
+  const ran = ownProcess(`openWakes(() => process.exit(9), () => {}).wake('a:b', 't', 2 ** 32 - 1);
+    await new Promise((resolve) => setTimeout(resolve, 50));`);
   assert.equal(ran.status, 0, String(ran.stderr));
 });

@@ -39,6 +39,11 @@ test('a new home is its owner’s alone, whatever the umask; a second one does n
   assert.equal(said(createHome(dir, '// other')), 'station/home-exists');
   assert.equal(readFileSync(made.value.policy, 'utf8'), '// mine');
   assert.equal(said(openHome(dir)), 'ok');
+  const linked = join(dir, '..', 'linked');
+  mkdirSync(linked, { mode: 0o700 });
+  symlinkSync(join(dir, 'elsewhere'), join(linked, 'policy.jsonc'));
+  assert.equal(said(createHome(linked, '// other')), 'station/home-exists', 'a link to nothing is one too');
+  assert.equal(existsSync(join(dir, 'elsewhere')), false);
 });
 
 test('a home is there when it has a policy or a database; what is missing in it is made', (t) => {
