@@ -13,6 +13,7 @@ import { addDemoCommand } from './demo-command.ts';
 import { type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
 import { addSessionCommands } from './session-commands.ts';
+import { bundledSkills, registerSkills } from './skills.ts';
 import { addStationCommands } from './station-commands.ts';
 
 export interface MainOptions {
@@ -56,6 +57,7 @@ export const commandLine = (run: Run): Command => {
   addPolicyCommands(program, run);
   addSessionCommands(program, run);
   addContractsCommands(program, run);
+  registerSkills(program, run, { bundles: bundledSkills });
   return program;
 };
 

@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
+import type { PlacedSkill } from '../context/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import type { Finding, Look, Skill, SkillOrigin, SkillSource } from '../skills/index.ts';
 
@@ -17,6 +18,16 @@ interface Answer {
 }
 /** Runs what a command does, prints its answer or problem, and keeps its exit code. */
 export type RunSkills = (act: (io: { readonly home: string }) => Promise<Result<Answer>>) => Promise<void>;
+
+/** The skills of the bundles in service; none where no station runs, since nothing else knows what is intact. */
+export const bundledSkills = async (home: string): Promise<readonly SkillSource[]> => {
+  const { connectStation } = await import('./client.ts');
+  const station = await connectStation(home);
+  if (!station.ok) return [];
+  const found = await station.value.call('skills.bundled', {});
+  station.value.close();
+  return found.ok ? found.value.skills : [];
+};
 
 export interface SkillsPorts {
   /** Skills of the bundles installed in a home; none where no station runs. */
@@ -106,6 +117,18 @@ const showText = (skill: Skill, files: readonly { readonly path: string; readonl
     .map((line) => (line === '' ? '' : oneLine(line)))
     .join('\n');
 
+const placedText = ({ sink, name, bundle, problems, added }: PlacedSkill): string => {
+  const from = bundle === null ? '' : ` [bundle ${bundle}]`;
+  const state = problems.length === 0 ? 'whole' : 'differs';
+  return [
+    `${name ?? sink}  ${sink}${from}  ${state}`,
+    ...problems.map(({ message, subject = '' }) => `  ${subject}: ${message}`),
+    ...added.map((path) => `  ${path}: added by someone`),
+  ]
+    .map(oneLine)
+    .join('\n');
+};
+
 const findingText = ({ file, line, level, rule, message }: Finding): string =>
   oneLine(`${relative(process.cwd(), file) || file}:${line}: ${level} ${rule}: ${message}`);
 
@@ -181,6 +204,21 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
         const { renderSkill } = await import('../skills/index.ts');
         const text = renderSkill({ document: document.value, dir: found.value.dir }, args.join(' '));
         return ok({ json: { name: found.value.name, text }, plain: safe(text) });
+      }),
+    );
+
+  skills
+    .command('verify')
+    .requiredOption('--cwd <dir>', 'a workspace')
+    .description('compare the skills placed in a workspace with their records; exit 1 when one differs')
+    .action(({ cwd }: { cwd: string }) =>
+      run(async () => {
+        const { verifyPlaced } = await import('../context/index.ts');
+        const found = await verifyPlaced(resolve(cwd));
+        if (!found.ok) return found;
+        const plain = found.value.map(placedText).join('\n') || 'no placed skills';
+        const whole = found.value.every(({ problems }) => problems.length === 0);
+        return ok({ json: { skills: found.value }, plain, ...(whole ? {} : { exit: 1 as const }) });
       }),
     );
 

@@ -8,6 +8,7 @@
 import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
 import type { Problem } from '../problems/index.ts';
+import type { SkillSource } from '../skills/index.ts';
 
 type Request<T extends { request: import('zod').ZodType }> = output<T['request']>;
 type Reply<T extends { reply: import('zod').ZodType }> = output<T['reply']>;
@@ -65,6 +66,8 @@ export interface ControlMethods {
   };
   'bundle.retry': { params: { component: string }; result: BundleStatus };
   'bundle.uninstall': { params: { id: string }; result: { id: string; revision: string } };
+  /** The skills of the bundles in service, where their admitted bytes lie. */
+  'skills.bundled': { params: Record<string, never>; result: { skills: readonly SkillSource[] } };
   'policy.show': {
     params: Record<string, never>;
     result: { file: string; revision: string; text: string; problems: readonly Problem[] };

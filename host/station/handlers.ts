@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { PolicySource } from '../policy/index.ts';
 import { ok, type Result } from '../problems/index.ts';
+import type { SkillSource } from '../skills/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
 import type { Home } from './home.ts';
 import type { Residents } from './residents.ts';
@@ -21,6 +22,7 @@ export interface HandlersOptions {
   readonly policy: PolicySource;
   readonly residents: Residents;
   readonly sessions: SessionHandlers;
+  readonly bundleSkills: () => readonly SkillSource[];
   readonly startedAt: number;
   readonly processes: () => number;
   readonly quiesce: () => Promise<void>;
@@ -49,6 +51,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     },
     'bundle.retry': current(({ component }) => residents.retry(component)),
     'bundle.uninstall': ({ id }) => residents.uninstall(id),
+    'skills.bundled': current(async () => ok({ skills: options.bundleSkills() })),
     'policy.show': async () => {
       const { revision, problems } = policy.current();
       return ok({ file: home.policy, revision, text: readFileSync(home.policy, 'utf8'), problems });

@@ -18,6 +18,7 @@ import { type Home, installation } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openResidents, type Residents } from './residents.ts';
 import { sessionHandlers } from './sessions.ts';
+import { promptExpansion, stationSkills } from './skills.ts';
 
 export interface Rooms {
   readonly handlers: Handlers;
@@ -72,10 +73,10 @@ export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promis
     (component, token) => bus.tell(component, 'station.woke', { token }),
     (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
   );
+  const bundleSkills = () => residents.intact().flatMap((bundle) => skillsOf(bundle));
   const context = {
     servers: (agent: string) => provisionFor(policy.current(), agent),
-    placeSkills: (cwd: string, sink: string) =>
-      placeSkills({ cwd, sink, skills: residents.intact().flatMap((bundle) => skillsOf(bundle)) }),
+    placeSkills: (cwd: string, sink: string) => placeSkills({ cwd, sink, skills: bundleSkills() }),
   };
   const bus = openBus({
     state,
@@ -130,7 +131,8 @@ export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promis
     home,
     policy,
     residents,
-    sessions: sessionHandlers(bus, redact),
+    sessions: sessionHandlers(bus, redact, promptExpansion(stationSkills(bundleSkills))),
+    bundleSkills,
     startedAt,
     processes: processes.running,
     quiesce,

@@ -19,6 +19,7 @@ export const paramsOf = {
   'bundle.verify': z.strictObject({ id: id.exactOptional() }),
   'bundle.retry': z.strictObject({ component: z.string().min(1).max(400) }),
   'bundle.uninstall': byId,
+  'skills.bundled': nothing,
   'policy.show': nothing,
   'session.create': sessions.create.request.extend({ waitMs: waitMs.exactOptional() }).strict(),
   'session.say': sessions.say.request.extend({ wait: z.boolean().exactOptional() }).strict(),
