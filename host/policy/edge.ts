@@ -30,6 +30,21 @@ export interface ServerPolicy {
   readonly tools?: readonly string[];
 }
 
+/** What is published over MCP, and to whom. */
+export interface McpChannel {
+  readonly bundles: boolean;
+  /** Absolute folders of skills. */
+  readonly folders: readonly string[];
+  /** Whether a SKILL.md without name and description is served with them, or not at all. */
+  readonly frontmatter: 'complete' | 'authored';
+  /** NAMES of variables that hold bearer tokens; `none`: whoever reaches the port. */
+  readonly tokens: readonly string[] | 'none';
+}
+export interface Channel {
+  readonly port?: number;
+  readonly mcp?: McpChannel;
+}
+
 /** A policy as read, aliases sorted. One that could not be read has `problems` and grants nothing. */
 export interface Policy {
   /** SHA-256 of the file's bytes, hex: the policy revision of every record. `none` where there is no file to read. */
@@ -41,6 +56,8 @@ export interface Policy {
   readonly programs: ReadonlyMap<string, Program>;
   readonly origins: ReadonlyMap<string, Origin>;
   readonly servers: ReadonlyMap<string, ServerPolicy>;
+  /** Absent: nothing is served over HTTP. */
+  readonly channel?: Channel;
   /** Where an entry stands, `servers.probe`, for the `rule` of a decision; line and column count from 1. */
   readonly place: (path: string) => { readonly line: number; readonly column: number } | undefined;
 }

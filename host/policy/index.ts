@@ -2,7 +2,17 @@
  * Policy: what the operator allows, read from `policy.jsonc`. A wrong entry is a problem with line and column; a
  * policy that cannot be read grants nothing. Values of variables are never read here, only their names.
  */
-export type { Agent, Origin, Policy, PolicySource, Program, ReadPolicy, ServerPolicy } from './edge.ts';
+export type {
+  Agent,
+  Channel,
+  McpChannel,
+  Origin,
+  Policy,
+  PolicySource,
+  Program,
+  ReadPolicy,
+  ServerPolicy,
+} from './edge.ts';
 export { editPolicy } from './edit.ts';
 export { initialPolicy } from './initial.ts';
 export { type Permission, permissionFor, permissions } from './permissions.ts';

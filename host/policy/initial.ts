@@ -41,5 +41,11 @@ export const initialPolicy = `// What this station allows. What is not written h
     //   "tools": ["search"],
     // },
   },
+
+  // What this station publishes itself, over HTTP on this machine only. "tokens" holds NAMES of variables.
+  // "channel": {
+  //   "port": 4720,
+  //   "mcp": { "skills": ["bundles"], "tokens": ["JUPITER_CHANNEL_TOKEN"] },
+  // },
 }
 `;

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Problem, problem } from '../problems/index.ts';
-import type { Agent, Origin, Policy, Program, ReadPolicy, ServerPolicy } from './edge.ts';
+import type { Agent, Channel, Origin, Policy, Program, ReadPolicy, ServerPolicy } from './edge.ts';
 import { evidenceFor, shapeProblems } from './faults.ts';
 import { type PolicyFile, policyShape } from './schema.ts';
 import { dotted, faultLimit, type Place, placer, plainValue, policyBytes, readTree, walk } from './tree.ts';
@@ -43,6 +43,23 @@ const serverOf = ({ transport, consumers, exposure, tools }: Entry<'servers'>): 
   exposure,
   ...(tools === undefined ? {} : { tools }),
 });
+
+const channelOf = ({ port, mcp }: NonNullable<PolicyFile['channel']>): Channel => {
+  const sources = mcp === undefined || mcp.skills === 'none' ? [] : mcp.skills;
+  return {
+    ...(port === undefined ? {} : { port }),
+    ...(mcp === undefined
+      ? {}
+      : {
+          mcp: {
+            bundles: sources.includes('bundles'),
+            folders: [...new Set(sources.filter((source) => source !== 'bundles'))],
+            frontmatter: mcp.frontmatter ?? 'complete',
+            tokens: mcp.tokens,
+          },
+        }),
+  };
+};
 
 /** Problems of a policy, and nothing granted. */
 export const nothingGranted = (
@@ -109,7 +126,7 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
   if (problems.length > 0 || !parsed.success)
     return nothingGranted(revision, problems.slice(0, faultLimit), place);
 
-  const { grants, agents, programs, origins, servers } = parsed.data;
+  const { grants, agents, programs, origins, servers, channel } = parsed.data;
   return {
     revision,
     problems: [],
@@ -118,6 +135,7 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
     programs: sorted(programs, programOf),
     origins: sorted(origins, originOf),
     servers: sorted(servers, serverOf),
+    ...(channel === undefined ? {} : { channel: channelOf(channel) }),
     place,
   };
 };

@@ -49,6 +49,8 @@ export interface StationStatus {
   readonly bundles: readonly BundleStatus[];
   readonly sessions: Readonly<Record<string, number>>;
   readonly processes: number;
+  /** Where HTTP is served, or why it is not; absent where nothing asked for it. */
+  readonly web?: { readonly port?: number; readonly problem?: Problem };
 }
 
 type Session = output<typeof sessions.sessionRecord>;

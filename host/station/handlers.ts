@@ -8,6 +8,7 @@ import type { Home } from './home.ts';
 import type { Residents } from './residents.ts';
 import type { SessionHandlers } from './sessions.ts';
 import { version } from './version.ts';
+import type { WebStatus } from './web.ts';
 
 export type Handlers = {
   readonly [M in Method]: (
@@ -25,6 +26,7 @@ export interface HandlersOptions {
   readonly bundleSkills: () => readonly SkillSource[];
   readonly startedAt: number;
   readonly processes: () => number;
+  readonly web: () => WebStatus | undefined;
   readonly quiesce: () => Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
   async function status(): Promise<StationStatus> {
     const { revision, problems } = policy.current();
     const listed = await sessions.list();
+    const web = options.web();
     const counts: Record<string, number> = {};
     for (const { state } of listed.ok ? listed.value.sessions : []) counts[state] = (counts[state] ?? 0) + 1;
     return {
@@ -81,6 +84,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       bundles: residents.list(),
       sessions: counts,
       processes: options.processes(),
+      ...(web === undefined ? {} : { web }),
     };
   }
 };

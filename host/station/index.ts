@@ -17,5 +17,6 @@ export {
 } from './control.ts';
 export { createHome, type Home, homeAt, installation } from './home.ts';
 export type { RunningStation } from './run.ts';
+export type { OpenWeb } from './web.ts';
 
 export const openStation: typeof open = async (options) => (await import('./run.ts')).openStation(options);

@@ -19,11 +19,13 @@ import { openStationLog } from './log.ts';
 import { openResidents, type Residents } from './residents.ts';
 import { sessionHandlers } from './sessions.ts';
 import { promptExpansion, stationSkills } from './skills.ts';
+import { channelTokens, type OpenWeb, openStationWeb, type WebStatus } from './web.ts';
 
 export interface Rooms {
   readonly handlers: Handlers;
   /** Stops everything but the socket, the database last. */
   readonly quiesce: () => Promise<void>;
+  readonly web: () => WebStatus | undefined;
 }
 
 export interface RoomsOptions {
@@ -31,9 +33,11 @@ export interface RoomsOptions {
   readonly state: State;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  readonly port?: number | undefined;
+  readonly openWeb?: OpenWeb | undefined;
 }
 
-export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promise<Rooms> => {
+export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsOptions): Promise<Rooms> => {
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
@@ -113,9 +117,24 @@ export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promis
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
 
+  const web = await openStationWeb({
+    openWeb,
+    port,
+    policy: policy.current,
+    env,
+    bundleSkills,
+    report: (kind, subject, why) => {
+      events.add(kind, subject, why);
+      log.station('warn', `${subject}: ${why.message} ${why.evidence ?? ''}`);
+    },
+    onBug: (error) =>
+      log.station('error', error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  });
+
   let closing: Promise<void> | undefined;
   const quiesce = () => {
     closing ??= (async () => {
+      await web.close();
       await residents.settled();
       wakes.close();
       // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
@@ -135,10 +154,11 @@ export const openRooms = async ({ home, state, env, now }: RoomsOptions): Promis
     bundleSkills,
     startedAt,
     processes: processes.running,
+    web: web.status,
     quiesce,
   });
   log.station('info', 'ready');
-  return { handlers, quiesce };
+  return { handlers, quiesce, web: web.status };
 };
 
 /** The variables policy names: those whose values must never be seen. A new set only when policy changed. */
@@ -154,6 +174,7 @@ const secretNames = (current: () => Policy) => {
         ...names,
         ...[...policy.programs.values()].flatMap((program) => program.inherit),
         ...[...policy.origins.values()].flatMap((origin) => origin.bearer ?? []),
+        ...channelTokens(policy),
       ]);
     }
     return names;
