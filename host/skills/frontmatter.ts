@@ -46,6 +46,8 @@ export const strictFrontmatter = (
     const found = parseDocument(frontmatter, {
       schema: 'core',
       stringKeys: true,
+      // A tag such as !!binary makes of a text what JSON has not, and only for some readers.
+      resolveKnownTags: false,
       prettyErrors: false,
     });
     const [fault] = [...found.errors, ...found.warnings];

@@ -85,7 +85,11 @@ export const post = (
         text += part;
       });
       response.on('end', () => {
-        const data = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+        const data =
+          text
+            .split('\n')
+            .find((line) => line.startsWith('data: '))
+            ?.slice(6) ?? text;
         const message = /^\s*\{/.test(data) ? JSON.parse(data) : {};
         resolve({ status: response.statusCode ?? 0, headers: response.headers, text, message });
       });
@@ -142,3 +146,12 @@ export const openDesk = async (t: TestContext, files: Files, options: DeskOption
     ask: (method, params) => post(port, modernRequest(method, params)),
   };
 };
+
+export interface ListedSkill {
+  readonly uri: string;
+  readonly frontmatter: Readonly<Record<string, unknown>>;
+  readonly resources: readonly { readonly uri: string; readonly digest: string; readonly size: number }[];
+}
+/** The entries of a `skills/list` answer. */
+export const skillsIn = ({ message }: Answer): readonly ListedSkill[] =>
+  (message.result?.['skills'] ?? []) as readonly ListedSkill[];

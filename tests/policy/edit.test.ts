@@ -126,5 +126,6 @@ it('the schema for editors is JSON Schema 2020-12 and refuses unknown keys', () 
     'programs',
     'origins',
     'servers',
+    'channel',
   ]);
 });
