@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
 import type { PlacedSkill } from '../context/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
-import type { Finding, Look, Skill, SkillOrigin, SkillSource } from '../skills/index.ts';
+import type { Finding, Look, Skill, SkillLibrary, SkillOrigin, SkillSource } from '../skills/index.ts';
 
 interface Answer {
   readonly json: unknown;
@@ -137,10 +137,12 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
     .command('skills')
     .description('the skills of this person, this project, the installed bundles and the product');
 
+  let sources: readonly SkillSource[] = [];
+  let library: SkillLibrary | undefined;
   const looked = async (home: string, cwd: string): Promise<Look> => {
     const { openSkillLibrary } = await import('../skills/index.ts');
-    const sources = (await ports.bundles?.(home)) ?? [];
-    const library = openSkillLibrary({
+    sources = (await ports.bundles?.(home)) ?? [];
+    library ??= openSkillLibrary({
       person: ports.person ?? join(homedir(), '.jupiter', 'skills'),
       bundles: () => sources,
       shipped: ports.shipped ?? installed(),
@@ -204,6 +206,18 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
         const { renderSkill } = await import('../skills/index.ts');
         const text = renderSkill({ document: document.value, dir: found.value.dir }, args.join(' '));
         return ok({ json: { name: found.value.name, text }, plain: safe(text) });
+      }),
+    );
+
+  withCwd(skills.command('serve'))
+    .description("an agent's MCP server over standard input and output: the tool Skill, and what there is")
+    .action(({ cwd }: { cwd: string }) =>
+      run(async ({ home }) => {
+        const { serveSkills } = await import('../mcp/index.ts');
+        const { stationVersion } = await import('../station/index.ts');
+        const server = { name: 'jupiter-skills', version: await stationVersion() };
+        await serveSkills({ server, look: () => looked(home, cwd) });
+        return ok({ json: undefined, plain: '' });
       }),
     );
 

@@ -19,6 +19,7 @@ export const initialPolicy = `// What this station allows. What is not written h
   // its tools must be trusted.
   "programs": {
     // "claude-acp": { "command": "claude-agent-acp", "inherit": ["HOME", "PATH", "ANTHROPIC_API_KEY"], "trust": "full" },
+    // "skills": { "command": "jupiter", "args": ["skills", "serve"], "inherit": ["HOME", "PATH"], "trust": "full" },
     // "notes-server": { "command": "notes-mcp", "args": ["--stdio"], "inherit": ["PATH"], "trust": "full" },
   },
 

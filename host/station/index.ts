@@ -19,4 +19,7 @@ export { createHome, type Home, homeAt, installation } from './home.ts';
 export type { RunningStation } from './run.ts';
 export type { OpenWeb } from './web.ts';
 
+/** The version of this installation. */
+export const stationVersion = async (): Promise<string> => (await import('./version.ts')).version;
+
 export const openStation: typeof open = async (options) => (await import('./run.ts')).openStation(options);
