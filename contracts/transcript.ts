@@ -3,7 +3,8 @@
  *
  * Pieces of text that follow each other are one entry. Updates of one tool call, and the life of one permission
  * request, are one entry at the place of the first: the first title stays, a state only moves forward, the latest
- * text that is not empty stays. A turn has one plan, the latest.
+ * text that is not empty stays, and so does the latest of each field of `data`. A turn has one plan and one usage,
+ * the latest. What the agent counts and offers (usage, commands, mode, options) parts no text.
  */
 import type { output } from 'zod';
 import type { sessions } from './topics/index.ts';
@@ -17,14 +18,20 @@ export interface TranscriptEntry {
   readonly role: string;
   readonly id?: string;
   readonly state?: string;
+  /** The MCP server a tool call went to, where the agent said so. */
+  readonly server?: string;
   /** `title: text` where there is a title and a text. */
   readonly text: string;
+  /** For programs; the topic `bearpunch.agents.update` says what it holds. */
+  readonly data?: Readonly<Record<string, unknown>>;
 }
 
 interface Draft {
   readonly first: TranscriptRow;
   title: string | undefined;
   state: string | undefined;
+  server: string | undefined;
+  data: Readonly<Record<string, unknown>> | undefined;
   /** Pieces of text, joined at the end: a long answer comes in thousands. */
   text: string[];
 }
@@ -48,7 +55,7 @@ const later = (before: string | undefined, now: string | undefined): string | un
 const keyOf = (row: TranscriptRow): string | undefined => {
   if ((row.role === 'tool' || row.role === 'permission') && row.id !== undefined && row.id !== '')
     return `${row.role} ${row.id}`;
-  return row.role === 'plan' ? `plan ${row.turn ?? ''}` : undefined;
+  return row.role === 'plan' || row.role === 'usage' ? `${row.role} ${row.turn ?? ''}` : undefined;
 };
 
 const continues = (last: TranscriptRow | undefined, row: TranscriptRow): boolean =>
@@ -56,16 +63,24 @@ const continues = (last: TranscriptRow | undefined, row: TranscriptRow): boolean
   (row.role === 'agent' || row.role === 'thought') &&
   last.role === row.role &&
   last.id === row.id &&
-  last.turn === row.turn;
+  last.turn === row.turn &&
+  last.data === undefined &&
+  row.data === undefined;
+
+const aside: ReadonlySet<string> = new Set(['usage', 'commands', 'mode', 'option']);
+/** Whether a row of this role leaves the text around it in one piece. */
+export const standsAside = (role: string): boolean => aside.has(role);
 
 const begun = (row: TranscriptRow): Draft => ({
   first: row,
   title: row.title === '' ? undefined : row.title,
   state: row.state,
+  server: row.server,
+  data: row.data,
   text: [row.text],
 });
 
-const entryOf = ({ first, title, state, text }: Draft): TranscriptEntry => {
+const entryOf = ({ first, title, state, server, text, data }: Draft): TranscriptEntry => {
   const body = text.join('');
   const shown = title === undefined ? body : body === '' ? title : `${title}: ${body}`;
   return {
@@ -74,7 +89,9 @@ const entryOf = ({ first, title, state, text }: Draft): TranscriptEntry => {
     role: first.role,
     ...(first.id === undefined ? {} : { id: first.id }),
     ...(state === undefined ? {} : { state }),
+    ...(server === undefined ? {} : { server }),
     text: shown,
+    ...(data === undefined ? {} : { data }),
   };
 };
 
@@ -83,21 +100,24 @@ export const foldTranscript = (rows: Iterable<TranscriptRow>): TranscriptEntry[]
   const drafts: Draft[] = [];
   const byKey = new Map<string, Draft>();
   let seen = -1;
+  let open: Draft | undefined;
   for (const row of rows) {
     if (row.seq <= seen) continue;
     seen = row.seq;
     const key = keyOf(row);
     const known = key === undefined ? undefined : byKey.get(key);
-    const last = drafts.at(-1);
     if (known !== undefined) {
       if (known.title === undefined && row.title !== '') known.title = row.title;
       known.state = later(known.state, row.state);
+      known.server ??= row.server;
+      if (row.data !== undefined) known.data = { ...known.data, ...row.data };
       if (row.text !== '') known.text = [row.text];
-    } else if (last !== undefined && continues(last.first, row)) {
-      last.text.push(row.text);
+    } else if (open !== undefined && continues(open.first, row)) {
+      open.text.push(row.text);
     } else {
       const draft = begun(row);
       drafts.push(draft);
+      if (!standsAside(row.role)) open = draft;
       if (key !== undefined) byKey.set(key, draft);
     }
   }

@@ -5,9 +5,11 @@
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
 import { z } from 'zod';
 import { contractManifestText } from '../contracts/manifest.ts';
 import { type AnyTopic, firstPartyTopics } from '../contracts/topics/index.ts';
+import { commandLine } from '../host/cli/main.ts';
 import { initialPolicy, permissionFor, policySchema } from '../host/policy/index.ts';
 import { registry } from '../host/problems/index.ts';
 
@@ -86,7 +88,7 @@ const policy = (): string => {
   const schema = policySchema() as Shape;
   const head = ['Key', '', 'Type', 'Meaning'];
   const sections = Object.entries(schema.properties ?? {}).flatMap(([section, shape]) => {
-    const entry = typeof shape.additionalProperties === 'object' ? shape.additionalProperties : undefined;
+    const entry = typeof shape.additionalProperties === 'object' ? shape.additionalProperties : shape.items;
     if (entry === undefined)
       return shape.properties === undefined ? [] : [`## ${code(section)}`, ...plain(shape)];
     const rows = keyRows(entry);
@@ -149,10 +151,38 @@ const wit = (): string => {
   );
 };
 
+/** The help of a command as a terminal of 100 columns shows it. */
+const helpOf = (command: Command): string => {
+  let text = '';
+  command.configureHelp({ helpWidth: 100 }).configureOutput({
+    writeOut: (piece) => {
+      text += piece;
+    },
+  });
+  command.outputHelp();
+  return text.trim();
+};
+
+const helps = (command: Command, names: readonly string[]): readonly string[] => [
+  `## ${code([...names, command.name()].join(' '))}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,
+  ...command.commands.flatMap((child) => helps(child, [...names, command.name()])),
+];
+
+const cli = (): string =>
+  page(
+    'Command line',
+    'Every command, as `--help` shows it. In a checkout: `npm run -s jupiter -- …`.',
+    ...helps(
+      commandLine(async () => undefined),
+      [],
+    ),
+  );
+
 /** Path below the repository → text. */
 const generated: Readonly<Record<string, () => string>> = {
   'schemas/policy.schema.json': () => `${JSON.stringify(policySchema(), null, 2)}\n`,
   'contracts/bundle.json': contractManifestText,
+  'docs/reference/cli.md': cli,
   'docs/reference/problems.md': problems,
   'docs/reference/policy.md': policy,
   'docs/reference/topics.md': topics,

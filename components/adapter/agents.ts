@@ -3,15 +3,16 @@
  * store; the maps only spare reading it again and are dropped after any failed message.
  */
 import { bounded, type FirstParty, fail, type Problem, type Station } from '../guest/index.ts';
+import type { Step } from './approval.ts';
 import type { FrameId } from './frames.ts';
-import type { Option } from './updates.ts';
+import type { Option } from './permissions.ts';
 
 export type Host = Station<FirstParty>;
 export type McpServer = FirstParty['bearpunch.agents.open.v2']['request']['mcpServers'][number];
 
 /** What a request we sent is for; its answer comes back by the ID. */
 export type Expected =
-  | { readonly what: 'initialize' | 'session' | 'close' }
+  | { readonly what: 'initialize' | 'session' | 'approval' | 'close' }
   | { readonly what: 'prompt'; readonly turn: string }
   | { readonly what: 'option'; readonly option: string };
 
@@ -29,8 +30,16 @@ export interface Agent {
   readonly cwd: string;
   readonly process: string;
   readonly servers: readonly McpServer[];
-  /** `failed`: told so already, waiting for its process to be gone. */
-  phase: 'initialize' | 'session' | 'ready' | 'closing' | 'failed';
+  readonly approve: 'manual' | 'auto' | 'workspace';
+  /** The session of its own it is to take up. */
+  readonly resume?: string;
+  /** `approval`: being put into its mode. `failed`: told so already, waiting for its process to be gone. */
+  phase: 'initialize' | 'session' | 'approval' | 'ready' | 'closing' | 'failed';
+  /** What is still to be sent before it is ready, and what the record will say of it. */
+  steps: Step[];
+  approval: string;
+  /** Prompted since it was opened: before that, one that was taken up only repeats. */
+  prompted: boolean;
   nextId: number;
   nextRequest: number;
   expected: Record<string, Expected>;
@@ -47,14 +56,18 @@ export const firstRequestId = 10_001;
 
 const known = new Map<string, Agent>();
 const byProcess = new Map<string, string>();
-/** Titles of tool calls by call ID: some agents ask for permission without one. */
-const titles = new Map<string, string>();
-const titlesKept = 1_000;
+/** What was told of tool calls, by call ID: later updates and requests for permission leave it out. */
+interface Call {
+  readonly title?: string | undefined;
+  readonly server?: string | undefined;
+}
+const calls = new Map<string, Call>();
+const callsKept = 1_000;
 
 export const forget = (): void => {
   known.clear();
   byProcess.clear();
-  titles.clear();
+  calls.clear();
 };
 
 export const save = (station: Host, agent: Agent): void => {
@@ -116,12 +129,16 @@ export const owned = (station: Host, session: string, source: string): Agent => 
   return agent;
 };
 
-const titleKey = (agent: Agent, tool: string): string => `${agent.session} ${tool}`;
-export const rememberTitle = (agent: Agent, tool: string, title: string): void => {
-  if (titles.size >= titlesKept) titles.clear();
-  titles.set(titleKey(agent, tool), title);
+const callKey = (agent: Agent, id: string): string => `${agent.session} ${id}`;
+export const callOf = (agent: Agent, id: string): Call => calls.get(callKey(agent, id)) ?? {};
+/** What was known before stays where nothing new is told. */
+export const rememberCall = (agent: Agent, id: string, { title, server }: Call): Call => {
+  const before = callOf(agent, id);
+  const call = { title: title ?? before.title, server: server ?? before.server };
+  if (calls.size >= callsKept) calls.clear();
+  calls.set(callKey(agent, id), call);
+  return call;
 };
-export const titleOf = (agent: Agent, tool: string): string | undefined => titles.get(titleKey(agent, tool));
 
 export const send = (station: Host, agent: Agent, frame: Readonly<Record<string, unknown>>): void =>
   station.process.write(agent.process, `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
@@ -159,11 +176,11 @@ export const failTurn = (station: Host, agent: Agent, problem: Problem): void =>
   agent.turn = undefined;
 };
 
-/** The agent cannot go on: says so, for the turn too, and ends its process. */
+/** The agent cannot go on: says so, which ends its turn as well, and ends its process. */
 export const lose = (station: Host, agent: Agent, problem: Problem): void => {
-  failTurn(station, agent, problem);
   station.bus.event('bearpunch.agents.failed', { session: agent.session, problem });
   agent.phase = 'failed';
+  agent.turn = undefined;
   agent.permissions = [];
   agent.expected = {};
   station.process.kill(agent.process);

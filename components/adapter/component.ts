@@ -6,7 +6,6 @@ import { bounded, defineComponent, type FirstParty, fail, type Message } from '.
 import {
   type Agent,
   enter,
-  failTurn,
   find,
   findByProcess,
   firstRequestId,
@@ -19,9 +18,10 @@ import {
   request,
   save,
   send,
+  shown,
 } from './agents.ts';
 import { type Frame, type RequestFrame, type ResponseFrame, readLine } from './frames.ts';
-import { begin, canClose, onHandshakeTimeout, onInitialized, onSession } from './handshake.ts';
+import { begin, canClose, onApproval, onHandshakeTimeout, onInitialized, onSession } from './handshake.ts';
 import {
   cancel,
   configure,
@@ -55,8 +55,13 @@ const ourMethods = new Set([
 
 type OpenRequest = FirstParty['bearpunch.agents.open']['request'];
 
-const open = (message: Message<OpenRequest>, servers: readonly McpServer[], station: Host): void => {
-  const { session, program, cwd } = message.payload;
+const open = (
+  message: Message<OpenRequest>,
+  servers: readonly McpServer[],
+  resume: string | undefined,
+  station: Host,
+): void => {
+  const { session, program, cwd, approve } = message.payload;
   if (find(station, session) !== undefined)
     fail('agent/already-open', 'An agent runs for this session already.', { subject: session });
   const started = station.process.spawn(program, cwd);
@@ -71,7 +76,12 @@ const open = (message: Message<OpenRequest>, servers: readonly McpServer[], stat
     cwd,
     process: started.value,
     servers,
+    approve,
+    ...(resume === undefined ? {} : { resume }),
     phase: 'initialize',
+    steps: [],
+    approval: '',
+    prompted: false,
     nextId: firstRequestId,
     nextRequest: 1,
     expected: {},
@@ -119,6 +129,8 @@ const onResponse = (station: Host, agent: Agent, frame: ResponseFrame) => {
       return onInitialized(station, agent, frame);
     case 'session':
       return onSession(station, agent, frame);
+    case 'approval':
+      return onApproval(station, agent, frame);
     case 'prompt':
       return onPrompted(station, agent, expected.turn, frame);
     case 'option':
@@ -134,7 +146,8 @@ const onFrame = (station: Host, agent: Agent, frame: Frame): void => {
   if (frame.kind === 'request') onRequest(station, agent, frame);
   else if (frame.kind === 'response') onResponse(station, agent, frame);
   else if (frame.method === 'session/update') onUpdate(station, agent, frame.params);
-  else station.log.info(`${agent.session}: notification ${bounded(frame.method, 200)}`);
+  else
+    station.log.info(`${agent.session}: notification ${bounded(frame.method, 200)}: ${shown(frame.params)}`);
 };
 
 interface Exit {
@@ -166,7 +179,6 @@ const onExit = (station: Host, agent: Agent, exit: Exit): void => {
       message: `The agent ended ${when} (${bounded(exitText(exit), 1_000)}).`,
       subject: agent.program,
     };
-    failTurn(station, agent, problem);
     station.bus.event('bearpunch.agents.failed', { session: agent.session, problem });
   }
   remove(station, agent);
@@ -183,8 +195,9 @@ const onWoke = (station: Host, token: string): void => {
 
 export const component = defineComponent({
   handles: {
-    'bearpunch.agents.open': (message, station) => open(message, [], station),
-    'bearpunch.agents.open.v2': (message, station) => open(message, message.payload.mcpServers, station),
+    'bearpunch.agents.open': (message, station) => open(message, [], undefined, station),
+    'bearpunch.agents.open.v2': (message, station) =>
+      open(message, message.payload.mcpServers, message.payload.resume?.agentSession, station),
     'bearpunch.agents.prompt': ({ payload, source }, station) =>
       startTurn(station, owned(station, payload.session, source), payload.turn, payload.text),
     'bearpunch.agents.respond': ({ payload, source }, station) =>

@@ -1,13 +1,17 @@
 /**
- * From a started process to a session: `initialize`, then `session/new` with the MCP servers the agent is handed.
- * Each step has a deadline. Shapes: Agent Client Protocol 1, "Initialization" and "Session setup".
+ * From a started process to a session: `initialize`; `session/new`, `resume` or `load` with the MCP servers the
+ * agent is handed; the mode that fits the approval setting. Each step has a deadline. Shapes: Agent Client Protocol 1, "Initialization" and "Session setup".
  */
 import { bounded } from '../guest/index.ts';
-import { type Agent, type Host, lose, type McpServer, request, save, shown } from './agents.ts';
+import { type Agent, type Host, lose, request, save, shown } from './agents.ts';
+import { modeIn, optionsIn } from './announced.ts';
+import { handApproval } from './approval.ts';
+import { familyOf } from './families.ts';
 import { isRecord, type ResponseFrame } from './frames.ts';
+import { handed } from './servers.ts';
 
 const protocolVersion = 1;
-/** For each of the two steps, ms: an agent that installs itself first is slow. */
+/** For each step, ms: an agent that installs itself first is slow. */
 const stepMs = 60_000;
 /** Larger descriptions of itself are cut to the parts we read, UTF-16 units of JSON. */
 const capabilityUnits = 65_536;
@@ -31,42 +35,23 @@ export const begin = (station: Host, agent: Agent): void => {
   station.clock.wake(handshakeToken(agent.session), stepMs);
 };
 
-/** The servers as `session/new` takes them, and those this agent cannot take. */
-export const handOver = (
-  servers: readonly McpServer[],
-  takesHttp: boolean,
-): {
-  readonly entries: readonly unknown[];
-  readonly handedOver: string[];
-  readonly skipped: { name: string; reason: string }[];
-} => {
-  const taken = servers.filter(({ transport }) => transport.type === 'stdio' || takesHttp);
-  return {
-    entries: taken.map(({ name, transport }) =>
-      transport.type === 'stdio'
-        ? { name, command: transport.command, args: transport.args, env: [] }
-        : { type: 'http', name, url: transport.url, headers: [] },
-    ),
-    handedOver: taken.map(({ name }) => name),
-    skipped: servers
-      .filter((server) => !taken.includes(server))
-      .map(({ name }) => ({ name, reason: 'the agent did not declare that it takes HTTP servers' })),
-  };
-};
-
-const takesHttp = (agent: Agent): boolean => {
-  const mcp = agent.capabilities.mcpCapabilities;
-  return isRecord(mcp) && mcp.http === true;
-};
-export const canClose = (agent: Agent): boolean => {
+const offers = (agent: Agent, method: 'close' | 'resume'): boolean => {
   const session = agent.capabilities.sessionCapabilities;
-  return isRecord(session) && isRecord(session.close);
+  return isRecord(session) && isRecord(session[method]);
+};
+export const canClose = (agent: Agent): boolean => offers(agent, 'close');
+
+/** How a session is taken up: `resume` repeats nothing, `load` all of it. Undefined where the agent cannot. */
+const resumeMethod = (agent: Agent): 'session/resume' | 'session/load' | undefined => {
+  if (familyOf(agent.agentInfo?.name).noResume !== undefined) return undefined;
+  if (offers(agent, 'resume')) return 'session/resume';
+  return agent.capabilities.loadSession === true ? 'session/load' : undefined;
 };
 
 const bounds = (capabilities: Readonly<Record<string, unknown>>): Record<string, unknown> => {
   if (JSON.stringify(capabilities).length <= capabilityUnits) return { ...capabilities };
-  const { mcpCapabilities, sessionCapabilities } = capabilities;
-  return { mcpCapabilities, sessionCapabilities };
+  const { loadSession, mcpCapabilities, sessionCapabilities } = capabilities;
+  return { loadSession, mcpCapabilities, sessionCapabilities };
 };
 
 const infoOf = (value: unknown): Agent['agentInfo'] | undefined =>
@@ -129,16 +114,41 @@ export const onInitialized = (station: Host, agent: Agent, frame: ResponseFrame)
   const info = infoOf(result.agentInfo);
   if (info !== undefined) agent.agentInfo = info;
   agent.phase = 'session';
-  const { entries } = handOver(agent.servers, takesHttp(agent));
-  request(station, agent, 'session/new', { cwd: agent.cwd, mcpServers: entries }, { what: 'session' });
+  const { entries } = handed(agent);
+  const params = { cwd: agent.cwd, mcpServers: entries };
+  if (agent.resume === undefined) request(station, agent, 'session/new', params, { what: 'session' });
+  else {
+    const method = resumeMethod(agent);
+    if (method === undefined) {
+      return lose(station, agent, {
+        code: 'agent/cannot-resume',
+        message: 'The agent cannot take up a session it had before.',
+        subject: agent.program,
+        ...evidenceOf(familyOf(agent.agentInfo?.name).noResume),
+        fix: 'Create a new session.',
+      });
+    }
+    request(station, agent, method, { sessionId: agent.resume, ...params }, { what: 'session' });
+  }
   station.clock.wake(handshakeToken(agent.session), stepMs);
   save(station, agent);
 };
 
+const evidenceOf = (evidence: string | undefined): { evidence?: string } =>
+  evidence === undefined ? {} : { evidence };
+
+/** `session/resume` and `session/load` answer without an ID: it is the one they were asked for. */
+const sessionIdIn = (agent: Agent, result: Readonly<Record<string, unknown>>): string | undefined => {
+  if (typeof result.sessionId === 'string' && result.sessionId !== '') return result.sessionId;
+  return agent.resume;
+};
+
 export const onSession = (station: Host, agent: Agent, frame: ResponseFrame) => {
-  if (frame.error !== undefined) return refused(station, agent, 'session/new', frame.error);
-  const id = isRecord(frame.result) ? frame.result.sessionId : undefined;
-  if (typeof id !== 'string' || id === '') {
+  const step = agent.resume === undefined ? 'session/new' : 'to take up its session';
+  if (frame.error !== undefined) return refused(station, agent, step, frame.error);
+  const result = isRecord(frame.result) ? frame.result : {};
+  const id = sessionIdIn(agent, result);
+  if (id === undefined) {
     return lose(station, agent, {
       code: 'agent/bad-answer',
       message: 'The agent answered session/new without a session ID.',
@@ -147,23 +157,69 @@ export const onSession = (station: Host, agent: Agent, frame: ResponseFrame) => 
     });
   }
   agent.agentSession = id;
+  const announced = { ...modeIn(result.modes), ...optionsIn(result.configOptions) };
+  if (Object.keys(announced).length > 0)
+    station.bus.event('bearpunch.agents.announced', { session: agent.session, ...announced });
+  const { steps, text } = handApproval(agent.approve, result);
+  agent.steps = [...steps];
+  agent.approval = text;
+  agent.phase = 'approval';
+  nextStep(station, agent);
+};
+
+const nextStep = (station: Host, agent: Agent) => {
+  const [step, ...rest] = agent.steps;
+  if (step === undefined) return ready(station, agent);
+  agent.steps = rest;
+  request(
+    station,
+    agent,
+    step.method,
+    { sessionId: agent.agentSession, ...step.params },
+    { what: 'approval' },
+  );
+  station.clock.wake(handshakeToken(agent.session), stepMs);
+  save(station, agent);
+};
+
+/** An agent that refuses the mode is usable; what the record says of it is then this. */
+export const onApproval = (station: Host, agent: Agent, frame: ResponseFrame): void => {
+  if (frame.error !== undefined)
+    agent.approval = `approval ${agent.approve}: the agent refused the mode in which it asks (${bounded(frame.error.message, 300)}) and decides by itself what it asks`;
+  nextStep(station, agent);
+};
+
+const ready = (station: Host, agent: Agent): void => {
   agent.phase = 'ready';
-  const { handedOver, skipped } = handOver(agent.servers, takesHttp(agent));
+  const id = agent.agentSession ?? '';
+  const { handedOver, skipped } = handed(agent);
+  const nameable = id.length > 0 && id.length <= 1_000;
   station.bus.event('bearpunch.agents.opened', {
     session: agent.session,
-    ...(id.length <= 1_000 ? { agentSession: id } : {}),
+    ...(nameable ? { agentSession: id } : {}),
     protocolVersion,
     ...(agent.agentInfo === undefined ? {} : { agentInfo: agent.agentInfo }),
     capabilities: agent.capabilities,
     handedOver,
     skipped,
+    resumable: nameable && resumeMethod(agent) !== undefined,
+    approval: bounded(agent.approval, 1_000),
   });
   save(station, agent);
 };
 
+const stepNames: Readonly<Partial<Record<Agent['phase'], string>>> = {
+  initialize: 'initialize',
+  session: 'session/new',
+  approval: 'to be put into the mode in which it asks',
+};
+
 export const onHandshakeTimeout = (station: Host, agent: Agent): void => {
-  if (agent.phase !== 'initialize' && agent.phase !== 'session') return;
-  const step = agent.phase === 'initialize' ? 'initialize' : 'session/new';
+  const step =
+    agent.phase === 'session' && agent.resume !== undefined
+      ? 'to take up its session'
+      : stepNames[agent.phase];
+  if (step === undefined) return;
   lose(station, agent, {
     code: 'agent/handshake-timeout',
     message: `The agent did not answer ${step} within ${stepMs / 1_000} seconds.`,

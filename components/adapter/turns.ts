@@ -6,18 +6,22 @@ import { bounded, fail } from '../guest/index.ts';
 import {
   type Agent,
   answer,
+  callOf,
   failTurn,
   type Host,
   lose,
-  rememberTitle,
+  rememberCall,
   request,
   save,
   send,
   shown,
-  titleOf,
 } from './agents.ts';
+import { serverOf } from './families.ts';
 import { isRecord, type RequestFrame, type ResponseFrame } from './frames.ts';
-import { optionFor, readPermission, readUpdate, reportedUsage, type Update } from './updates.ts';
+import { optionFor, readPermission } from './permissions.ts';
+import { handed } from './servers.ts';
+import { readUpdate, type Update } from './updates.ts';
+import { reportedUsage } from './usage.ts';
 
 /** How long a cancelled turn may take to end before the agent is ended instead, ms. Real agents need under 400. */
 const cancelMs = 5_000;
@@ -26,12 +30,25 @@ const openPermissions = 50;
 
 export const cancelToken = (session: string, turn: string): string => `cancel:${session}:${turn}`;
 
-const publishUpdate = (station: Host, agent: Agent, update: Update): void =>
+const publishUpdate = (station: Host, agent: Agent, update: Update, server?: string): void =>
   station.bus.event('bearpunch.agents.update', {
     session: agent.session,
     ...(agent.turn === undefined ? {} : { turn: agent.turn }),
     ...update,
+    ...(server === undefined ? {} : { server }),
   });
+
+/** A tool call's update with the server it goes to, as soon as that is known. */
+const publishCall = (station: Host, agent: Agent, update: Update, call: unknown) => {
+  const { id, title } = update;
+  if (id === undefined) return publishUpdate(station, agent, update);
+  const server = isRecord(call) ? serverOf(agent.agentInfo?.name, handed(agent).handedOver, call) : undefined;
+  const known =
+    title === undefined && server === undefined
+      ? callOf(agent, id)
+      : rememberCall(agent, id, { title, server });
+  publishUpdate(station, agent, update, known.server);
+};
 
 const isOurs = (agent: Agent, params: Readonly<Record<string, unknown>>): boolean =>
   params.sessionId === undefined || params.sessionId === null || params.sessionId === agent.agentSession;
@@ -45,6 +62,7 @@ export const startTurn = (station: Host, agent: Agent, turn: string, text: strin
       fix: 'Wait for its end, or cancel it.',
     });
   agent.turn = turn;
+  agent.prompted = true;
   station.store.remove(`u/${agent.session}`);
   request(
     station,
@@ -58,28 +76,41 @@ export const startTurn = (station: Host, agent: Agent, turn: string, text: strin
 
 export const onUpdate = (station: Host, agent: Agent, params: unknown) => {
   if (!isRecord(params)) return station.log.warn(`${agent.session}: session/update without params`);
-  if (agent.phase === 'initialize' || agent.phase === 'session') {
-    // Before the session is ready an agent can only tell what happened in an earlier one.
-    return station.log.debug(
-      `${agent.session}: an update before the session was ready: ${shown(params.update)}`,
-    );
-  }
-  if (!isOurs(agent, params))
+  if (agent.agentSession !== undefined && !isOurs(agent, params))
     return station.log.warn(`${agent.session}: an update for a session the agent was not given`);
   const read = readUpdate(params.update);
+  if (read.as === 'announced')
+    return station.bus.event('bearpunch.agents.announced', { session: agent.session, ...read.announced });
+  const opening = agent.phase === 'initialize' || agent.phase === 'session';
+  if (opening || (agent.resume !== undefined && !agent.prompted)) {
+    // All an agent can tell before its first prompt here is what happened in an earlier one.
+    return station.log.debug(`${agent.session}: not told again: ${shown(params.update)}`);
+  }
   switch (read.as) {
     case 'update': {
-      const { role, id, title } = read.update;
-      if (role === 'tool' && id !== undefined && title !== undefined) rememberTitle(agent, id, title);
+      const { role, text, data } = read.update;
+      if (role === 'tool') return publishCall(station, agent, read.update, params.update);
+      // A piece of nothing is nothing.
+      if (text === '' && data === undefined && (role === 'agent' || role === 'thought')) return undefined;
       return publishUpdate(station, agent, read.update);
     }
     case 'usage':
-      return station.store.put(`u/${agent.session}`, read.usage);
+      station.store.put(`u/${agent.session}`, read.usage);
+      return publishUpdate(station, agent, read.update);
     case 'quiet':
-      return station.log.debug(`${agent.session}: ${read.kind}`);
+      return station.log.info(`${agent.session}: ${read.kind}: ${shown(params.update)}`);
     case 'malformed':
       return station.log.warn(`${agent.session}: ${read.reason}: ${shown(params.update)}`);
   }
+};
+
+/** Why nobody may allow what the agent asks, or undefined. */
+const denial = (agent: Agent, params: Readonly<Record<string, unknown>>): string | undefined => {
+  if (!isOurs(agent, params)) return 'it asked for a session it was not given';
+  if (agent.phase !== 'ready') return 'it asked before its session was ready';
+  if (agent.permissions.length >= openPermissions)
+    return `${openPermissions} of its requests were open already`;
+  return undefined;
 };
 
 export const onPermission = (station: Host, agent: Agent, frame: RequestFrame) => {
@@ -87,17 +118,14 @@ export const onPermission = (station: Host, agent: Agent, frame: RequestFrame) =
   const asked = readPermission(params);
   const permission = { request: `r${agent.nextRequest}`, rpc: frame.id, options: asked.options };
   agent.nextRequest += 1;
-  if (!isOurs(agent, params) || agent.phase !== 'ready' || agent.permissions.length >= openPermissions) {
-    station.log.warn(
-      `${agent.session}: denied a permission request ${isOurs(agent, params) ? 'that nobody can answer' : 'for a session the agent was not given'}: ${asked.title ?? asked.tool ?? 'untitled'}`,
-    );
-    return answer(station, agent, permission, optionFor(asked.options, false));
-  }
+  const denied = denial(agent, params);
   const title =
     asked.title ??
-    (asked.tool === undefined ? undefined : titleOf(agent, asked.tool)) ??
+    (asked.tool === undefined ? undefined : callOf(agent, asked.tool).title) ??
     `tool call ${asked.tool ?? 'without a name'}`;
-  if (asked.update !== undefined) publishUpdate(station, agent, { ...asked.update, text: '' });
+  const { kind, paths, pathsWhole } = asked;
+  if (denied === undefined && asked.update !== undefined)
+    publishCall(station, agent, { ...asked.update, text: '' }, params.toolCall);
   station.bus.event('bearpunch.agents.permission', {
     session: agent.session,
     ...(agent.turn === undefined ? {} : { turn: agent.turn }),
@@ -105,8 +133,13 @@ export const onPermission = (station: Host, agent: Agent, frame: RequestFrame) =
     ...(asked.tool === undefined ? {} : { tool: asked.tool }),
     title: bounded(title, 4_000),
     options: asked.options,
+    ...(kind === undefined ? {} : { kind }),
+    paths,
+    pathsWhole,
+    ...(denied === undefined ? {} : { denied }),
   });
-  agent.permissions.push(permission);
+  if (denied === undefined) agent.permissions.push(permission);
+  else answer(station, agent, permission, optionFor(asked.options, false));
   save(station, agent);
 };
 

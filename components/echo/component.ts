@@ -12,10 +12,14 @@ const open = (station: Host, session: string, owner: string, servers: readonly {
   station.store.put(key(session), owner);
   station.bus.event('bearpunch.agents.opened', {
     session,
+    agentSession: session,
     agentInfo: { name: 'echo', version: '0.1.0' },
     capabilities: {},
     handedOver: [],
     skipped: servers.map(({ name }) => ({ name, reason: 'echo starts no servers' })),
+    // It remembers nothing, so there is nothing it could lose.
+    resumable: true,
+    approval: 'approval: echo does nothing that would need one',
   });
 };
 

@@ -24,7 +24,10 @@ const interfaces: Readonly<
   store: { permission: 'store:own', names: ['get', 'scan', 'put', 'remove'] },
   bus: { permission: 'bus:publish', names: ['begin', 'publish'] },
   process: { permission: 'process:spawn', names: ['spawn', 'write', 'kill'] },
-  'session-context': { permission: 'session-context:provision', names: ['servers', 'placeSkills'] },
+  'session-context': {
+    permission: 'session-context:provision',
+    names: ['servers', 'placeSkills', 'outside'],
+  },
 };
 
 export interface BuildOptions {

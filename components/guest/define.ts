@@ -2,6 +2,7 @@
  * `defineComponent` turns handlers into what a component exports. Messages of a batch run in order; whatever a
  * handler throws becomes the `failed` outcome of its message and the next one runs as if nothing had happened.
  */
+import { type JsonText, replyText } from './json.ts';
 import { fail, type Problem, problemFrom } from './problems.ts';
 import { begin, type Station, stationFor } from './station.ts';
 import type { CommandId, EventId, EventOf, FirstParty, ReplyOf, RequestOf } from './topics.ts';
@@ -57,7 +58,7 @@ export interface ComponentSpec<T> {
     readonly [K in CommandId<T>]?: (
       message: Message<RequestOf<T, K>>,
       station: Station<T>,
-    ) => Answer<ReplyOf<T, K>> | Nothing;
+    ) => Answer<ReplyOf<T, K>> | JsonText<ReplyOf<T, K>> | Nothing;
   };
   /** Events it wants to see. */
   readonly subscribes?: {
@@ -116,7 +117,7 @@ export const defineComponent = <T = FirstParty>(spec: ComponentSpec<T>): Compone
     const payload: unknown = JSON.parse(message.payload);
     const { id, topic, source, at } = message;
     const answer = handler({ id, topic, payload: payload as never, source, at }, station);
-    return command === undefined ? done : { tag: 'replied', val: JSON.stringify(answer ?? {}) };
+    return command === undefined ? done : { tag: 'replied', val: replyText(answer) };
   };
 
   return {

@@ -9,6 +9,7 @@ export {
   type Message,
   type PlatformHandlers,
 } from './define.ts';
+export { type JsonText, jsonText } from './json.ts';
 export { bounded, fail, failWith, type Problem, type ProblemDetail, type Result } from './problems.ts';
 export type { Placement, Provision, SessionContext, Station, Store, Transport } from './station.ts';
 export { utf8Decode, utf8Encode } from './text.ts';

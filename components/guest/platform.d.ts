@@ -60,4 +60,5 @@ declare module 'bearpunch:station/session-context@0.1.0' {
     readonly reason?: string | null;
     readonly files: number;
   }[];
+  export const outside: (cwd: string, paths: string[]) => string[];
 }

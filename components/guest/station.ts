@@ -93,6 +93,8 @@ export interface Placement {
 export interface SessionContext {
   readonly servers: (agent: string) => Result<Provision>;
   readonly placeSkills: (cwd: string, sink: string) => Result<readonly Placement[]>;
+  /** The ones of these paths that do not lie inside `cwd`. */
+  readonly outside: (cwd: string, paths: readonly string[]) => Result<readonly string[]>;
 }
 
 export interface Station<T> {
@@ -197,6 +199,7 @@ export const stationFor = <T>(lastOfTopic: () => boolean): Station<T> => ({
   context: {
     servers: (agent) => attempt(() => provision(agent)),
     placeSkills: (cwd, sink) => attempt(() => placements(cwd, sink)),
+    outside: (cwd, paths) => attempt(() => wireContext.outside(words(cwd), paths.map(words))),
   },
 });
 /** Says to which message of a batch the calls that follow belong. */

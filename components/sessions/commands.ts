@@ -1,17 +1,20 @@
 /** What people and programs ask of a session that exists. */
-import { type FirstParty, fail, type Message } from '../guest/index.ts';
+import { type FirstParty, fail, type JsonText, jsonText, type Message } from '../guest/index.ts';
+import { answer, denyPending } from './permissions.ts';
 import {
   announce,
   append,
+  type Commands,
   type Host,
   isOver,
   mustFind,
-  type Row,
   rowKey,
+  rowSeq,
   type Session,
   save,
 } from './records.ts';
-import { answer, denyPending } from './turns.ts';
+import { sendWaiting, takeUp } from './resume.ts';
+import { endSession, endTurn } from './turns.ts';
 
 type Request<K extends keyof FirstParty> = FirstParty[K] extends { request: infer Q } ? Message<Q> : never;
 type Reply<K extends keyof FirstParty> = FirstParty[K] extends { reply: infer R } ? R : never;
@@ -20,7 +23,7 @@ const listLimit = 50;
 const transcriptLimit = 200;
 /** Text of one transcript reply, UTF-16 units; one row alone may be longer. */
 const transcriptUnits = 262_144;
-/** Rows read from the store at a time: one row may be 256 Ki units. */
+/** Rows read from the store at first: one row may be 256 Ki units. */
 const rowsRead = 32;
 
 /** Why a session takes no prompt now. */
@@ -60,19 +63,18 @@ export const say = (
   const session = mustFind(station, payload.id);
   const { record } = session;
   refusePrompt(session);
+  // Before anything is written: what hinders the taking up is the answer to this command.
+  if (!record.attached) takeUp(station, session, at);
   session.turns += 1;
   const turn = `t${session.turns}`;
   session.turn = turn;
   record.state = 'running';
-  append(station, record.id, { at, role: 'user', turn, text: payload.text });
+  const seq = append(station, record.id, { at, role: 'user', turn, text: payload.text });
+  session.waiting = { turn, seq };
+  if (record.attached) sendWaiting(station, session);
   save(station, session);
-  station.bus.command(
-    'bearpunch.agents.prompt',
-    { session: record.id, turn, text: payload.text },
-    { to: record.provider, token: `prompt:${record.id}:${turn}` },
-  );
   announce(station, session);
-  return { turn };
+  return { turn, seq };
 };
 
 export const respond = ({ payload, at }: Request<'bearpunch.sessions.respond'>, station: Host): void => {
@@ -94,6 +96,14 @@ export const cancel = ({ payload, at }: Request<'bearpunch.sessions.cancel'>, st
   const { record } = session;
   // Nothing runs: what the caller wants is so already.
   if (record.state !== 'running') return;
+  if (session.waiting !== undefined) {
+    // The agent has not been told of the turn: nothing to cancel there.
+    endTurn(station, session, at, 'cancelled');
+    record.state = 'opening';
+    save(station, session);
+    announce(station, session);
+    return;
+  }
   denyPending(station, session, at, 'the turn was cancelled');
   save(station, session);
   station.bus.command(
@@ -109,7 +119,12 @@ export const close = ({ payload, at }: Request<'bearpunch.sessions.close'>, stat
   const { record } = session;
   if (isOver(session) || record.state === 'closing') return;
   denyPending(station, session, at, 'the session was closed');
+  const runs = record.attached || record.state === 'opening' || session.waiting !== undefined;
   record.state = 'closing';
+  if (!runs) {
+    endSession(station, session, at, undefined);
+    return;
+  }
   save(station, session);
   station.bus.command(
     'bearpunch.agents.close',
@@ -122,7 +137,10 @@ export const close = ({ payload, at }: Request<'bearpunch.sessions.close'>, stat
 export const get = (
   { payload }: Request<'bearpunch.sessions.get'>,
   station: Host,
-): Reply<'bearpunch.sessions.get'> => mustFind(station, payload.id).record;
+): Reply<'bearpunch.sessions.get'> => {
+  const { record } = mustFind(station, payload.id);
+  return { ...record, commands: station.store.get<Commands>(`c/${record.id}`) ?? [] };
+};
 
 export const list = (
   { payload }: Request<'bearpunch.sessions.list'>,
@@ -139,24 +157,31 @@ export const list = (
   return found.length > limit && last !== undefined ? { sessions, next: last.id } : { sessions };
 };
 
+/** Rows go out as the text they are stored as: a long transcript costs the guest no parsing. */
 export const transcript = (
   { payload }: Request<'bearpunch.sessions.transcript'>,
   station: Host,
-): Reply<'bearpunch.sessions.transcript'> => {
+): JsonText<Reply<'bearpunch.sessions.transcript'>> => {
   const { record } = mustFind(station, payload.id);
   const limit = payload.limit ?? transcriptLimit;
-  const rows: Row[] = [];
+  const rows: string[] = [];
   let units = 0;
   let after = rowKey(record.id, payload.after ?? 0);
+  let read = rowsRead;
   for (;;) {
-    const page = station.store.scanText(`t/${record.id}/`, { after, limit: rowsRead });
+    const page = station.store.scanText(`t/${record.id}/`, { after, limit: read });
     for (const { key, value } of page) {
       units += value.length;
-      const next = rows.at(-1)?.seq;
-      if (next !== undefined && (rows.length === limit || units > transcriptUnits)) return { rows, next };
-      rows.push(JSON.parse(value) as Row);
+      if (rows.length > 0 && (rows.length === limit || units > transcriptUnits))
+        return jsonText(`{"rows":[${rows.join(',')}],"next":${rowSeq(after)}}`);
+      rows.push(value);
       after = key;
     }
-    if (page.length < rowsRead) return { rows };
+    if (page.length < read) return jsonText(`{"rows":[${rows.join(',')}]}`);
+    // Short rows are read in fewer pages: as many as fit by what was seen, and one that says that there is more.
+    read = Math.max(
+      rowsRead,
+      Math.min(limit, Math.floor((rows.length * transcriptUnits) / units)) - rows.length + 1,
+    );
   }
 };

@@ -5,8 +5,10 @@
 import { defineComponent } from '../guest/index.ts';
 import { cancel, close, get, list, respond, say, transcript } from './commands.ts';
 import { create } from './create.ts';
-import { closed, failed, opened, permission, replied, settled, sweep, update } from './events.ts';
+import { announced, closed, failed, opened, permission, replied, settled, update } from './events.ts';
+import { onPermissionTimeout } from './permissions.ts';
 import { forget } from './records.ts';
+import { sweep } from './resume.ts';
 
 export const component = defineComponent({
   handles: {
@@ -21,6 +23,7 @@ export const component = defineComponent({
   },
   subscribes: {
     'bearpunch.agents.opened': opened,
+    'bearpunch.agents.announced': announced,
     'bearpunch.agents.update': update,
     'bearpunch.agents.permission': permission,
     'bearpunch.agents.settled': settled,
@@ -30,8 +33,9 @@ export const component = defineComponent({
   platform: {
     started: ({ at }, station) => sweep(station, at, at),
     woke: ({ payload, at }, station) => {
-      const [what, startedAt] = payload.token.split(':');
-      if (what === 'sweep') sweep(station, Number(startedAt), at);
+      const [what, first = '', second = ''] = payload.token.split(':');
+      if (what === 'sweep') sweep(station, Number(first), at, second);
+      else if (what === 'permission') onPermissionTimeout(station, first, second, at);
     },
     reply: replied,
   },

@@ -3,7 +3,8 @@
  * anything else is logged and changes nothing.
  */
 import type { FirstParty, Message, Problem } from '../guest/index.ts';
-import { missing, serverLine } from './create.ts';
+import { onPermission } from './permissions.ts';
+import { missing, serverLine } from './provision.ts';
 import {
   announce,
   announceLater,
@@ -16,14 +17,11 @@ import {
   type Session,
   save,
 } from './records.ts';
-import { answer, endSession, endTurn, problemText, recordRequest } from './turns.ts';
+import { sendWaiting } from './resume.ts';
+import { problemText } from './text.ts';
+import { endSession, endTurn } from './turns.ts';
 
 type Event<K extends keyof FirstParty> = FirstParty[K] extends { event: infer E } ? Message<E> : never;
-
-/** Requests one session may have waiting; one more is denied and written down. */
-const pendingKept = 50;
-/** Sessions ended at one go after a start: each is a handful of effects. */
-const sweepSize = 200;
 
 const believed = (station: Host, message: Message<{ readonly session: string }>): Session | undefined => {
   const session = find(station, message.payload.session);
@@ -44,14 +42,12 @@ const believed = (station: Host, message: Message<{ readonly session: string }>)
   return session;
 };
 
-export const opened = (message: Event<'bearpunch.agents.opened'>, station: Host): void => {
-  const session = believed(station, message);
-  if (session === undefined || session.record.state !== 'opening') return;
-  const { record } = session;
-  const { payload, at } = message;
-  if (payload.agentInfo !== undefined) record.agentInfo = payload.agentInfo;
-  const { name = record.agent, version } = payload.agentInfo ?? {};
-  note(station, record.id, at, `opened by ${name}${version === undefined ? '' : ` ${version}`}`);
+/** How far each server got; `handed-over` is all that is known until it is used. */
+const recordHandOver = (
+  station: Host,
+  { record }: Session,
+  { payload, at }: Event<'bearpunch.agents.opened'>,
+): void => {
   const handedOver = new Set(payload.handedOver);
   const skipped = new Map(payload.skipped.map((each) => [each.name, each.reason]));
   for (const server of record.provisioning.servers) {
@@ -67,17 +63,75 @@ export const opened = (message: Event<'bearpunch.agents.opened'>, station: Host)
       note(station, record.id, at, serverLine(server));
     }
   }
+};
+
+export const opened = (message: Event<'bearpunch.agents.opened'>, station: Host): void => {
+  const session = believed(station, message);
+  if (session === undefined) return;
+  const { record } = session;
+  const { payload, at } = message;
+  if (record.state !== 'opening' && session.waiting === undefined) return;
+  record.attached = true;
+  record.resumable = payload.resumable;
+  record.approval = payload.approval;
+  if (payload.agentSession !== undefined) session.agentSession = payload.agentSession;
+  if (payload.agentInfo !== undefined) record.agentInfo = payload.agentInfo;
+  const { name = record.agent, version } = payload.agentInfo ?? {};
+  note(station, record.id, at, `opened by ${name}${version === undefined ? '' : ` ${version}`}`);
+  recordHandOver(station, session, message);
+  note(station, record.id, at, payload.approval);
   const lacks = missing(session);
-  record.state = lacks.length === 0 ? 'idle' : 'not-ready';
   if (lacks.length > 0) {
     record.reason = `missing: ${lacks.join(', ')}`;
+    if (session.turn !== undefined) endTurn(station, session, at, 'not-ready');
+    record.state = 'not-ready';
     note(station, record.id, at, `not ready, ${record.reason}`);
-  }
+  } else if (session.waiting === undefined) record.state = 'idle';
+  else sendWaiting(station, session);
   save(station, session);
   announce(station, session);
 };
 
-/** The hot path: one put a row, nothing else. */
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** What the agent offers; written down where it differs from what was known. */
+export const announced = (message: Event<'bearpunch.agents.announced'>, station: Host): void => {
+  const session = believed(station, message);
+  if (session === undefined) return;
+  const { record } = session;
+  const { at, payload } = message;
+  const { commands, mode, options } = payload;
+  const row = (role: 'commands' | 'mode' | 'option', text: string, data: Record<string, unknown>): void => {
+    append(station, record.id, { at, role, text, data });
+  };
+  if (commands !== undefined && !sameJson(commands, station.store.get(`c/${record.id}`))) {
+    station.store.put(`c/${record.id}`, commands);
+    const names = commands.map(({ name }) => `/${name}`).join(' ');
+    row('commands', names === '' ? 'none' : names, { commands });
+  }
+  if (mode !== undefined && record.mode?.id !== mode.id) {
+    row('mode', mode.name === mode.id ? mode.id : `${mode.id} (${mode.name})`, { mode });
+    record.mode = mode;
+  }
+  for (const option of options ?? []) {
+    const before = record.options?.find(({ id }) => id === option.id);
+    if (before !== undefined && before.value !== option.value)
+      row('option', `${option.name}: ${option.value}`, { option });
+  }
+  if (options !== undefined) record.options = options;
+  save(station, session);
+  announce(station, session);
+};
+
+/** A call that was answered proves its server: it was started, connected and used. */
+const markUsed = (station: Host, session: Session, name: string): void => {
+  const server = session.record.provisioning.servers.find((each) => each.name === name);
+  if (server?.decision !== 'offered' || server.stage === 'used') return;
+  server.stage = 'used';
+  save(station, session);
+};
+
+/** The hot path: one put a row, nothing else but the first use of a server. */
 export const update = (message: Event<'bearpunch.agents.update'>, station: Host): void => {
   const session = believed(station, message);
   if (session !== undefined) {
@@ -85,6 +139,7 @@ export const update = (message: Event<'bearpunch.agents.update'>, station: Host)
     // What the user said is in the transcript already: an agent that repeats it adds nothing.
     if (role !== 'user') {
       append(station, id, { at: message.at, role, ...rest });
+      if (rest.server !== undefined && rest.state === 'completed') markUsed(station, session, rest.server);
       announceLater(id);
     }
   }
@@ -93,32 +148,7 @@ export const update = (message: Event<'bearpunch.agents.update'>, station: Host)
 
 export const permission = (message: Event<'bearpunch.agents.permission'>, station: Host): void => {
   const session = believed(station, message);
-  if (session === undefined) return;
-  const { record } = session;
-  const { at, payload } = message;
-  const { request, title, tool, options } = payload;
-  if (record.pending.some((each) => each.request === request)) return;
-  const pending = { request, at, title, ...(tool === undefined ? {} : { tool }), options };
-  const denial =
-    record.state !== 'running' || (payload.turn !== undefined && payload.turn !== session.turn)
-      ? 'no turn was running when the agent asked'
-      : record.pending.length >= pendingKept
-        ? `${pendingKept} requests were waiting already`
-        : undefined;
-  if (denial !== undefined) {
-    recordRequest(station, session, pending, '');
-    answer(station, session, at, request, false, denial);
-  } else if (record.approve === 'auto') {
-    recordRequest(station, session, pending, '');
-    answer(station, session, at, request, true, 'by the approval setting auto');
-  } else {
-    const waits =
-      record.approve === 'workspace' ? 'the approval setting workspace asks a person for now' : '';
-    recordRequest(station, session, pending, waits);
-    record.pending.push(pending);
-    save(station, session);
-  }
-  announce(station, session);
+  if (session !== undefined) onPermission(station, session, message);
 };
 
 export const settled = (message: Event<'bearpunch.agents.settled'>, station: Host): void => {
@@ -141,8 +171,13 @@ const turnFailed = (station: Host, session: Session, at: number, turn: string, p
 };
 
 const plain = (problem: Event<'bearpunch.agents.failed'>['payload']['problem']): Problem => {
-  const { code, message, fix } = problem;
-  return { code, message, ...(fix === undefined ? {} : { fix }) };
+  const { code, message, evidence, fix } = problem;
+  return {
+    code,
+    message,
+    ...(evidence === undefined ? {} : { evidence }),
+    ...(fix === undefined ? {} : { fix }),
+  };
 };
 
 export const failed = (message: Event<'bearpunch.agents.failed'>, station: Host): void => {
@@ -174,20 +209,4 @@ export const replied = (
     note(station, id, message.at, `${what} did not reach the agent: ${problemText(problem)}`, session.turn);
     announce(station, session);
   }
-};
-
-/** After a start no agent of before lives: what was not over has ended. */
-export const sweep = (station: Host, startedAt: number, at: number): void => {
-  const live = station.store.scan<number>('l/', { limit: sweepSize });
-  const stale = live.filter(({ value }) => value < startedAt);
-  for (const { key } of stale) {
-    const session = find(station, key.slice('l/'.length));
-    if (session === undefined || isOver(session)) station.store.remove(key);
-    else {
-      const { state } = session.record;
-      if (state === 'closing') session.record.state = 'idle';
-      endSession(station, session, at, `the station stopped while the session was ${state}`);
-    }
-  }
-  if (live.length === sweepSize && stale.length > 0) station.clock.wake(`sweep:${startedAt}`, 1);
 };

@@ -5,11 +5,14 @@
  *
  *   s/<session>         the record          l/<session>   it is not over
  *   t/<session>/<seq>   a transcript row    q/<session>   a sequence number the log has reached
+ *   c/<session>         its slash commands
  */
 import { type FirstParty, fail, type Station } from '../guest/index.ts';
 
 export type Host = Station<FirstParty>;
-export type SessionRecord = FirstParty['bearpunch.sessions.get']['reply'];
+type View = FirstParty['bearpunch.sessions.get']['reply'];
+export type SessionRecord = Omit<View, 'commands'>;
+export type Commands = View['commands'];
 export type Row = FirstParty['bearpunch.sessions.transcript']['reply']['rows'][number];
 export type Settled = NonNullable<FirstParty['bearpunch.sessions.changed']['event']['settled']>;
 
@@ -20,6 +23,10 @@ export interface Session {
   /** Turns begun so far: the next one's name. */
   turns: number;
   turn?: string | undefined;
+  /** What the agent calls its session: by this it takes it up again. */
+  agentSession?: string;
+  /** The turn whose prompt, the row `seq`, is sent once the agent has taken up its session. */
+  waiting?: { readonly turn: string; readonly seq: number } | undefined;
 }
 
 /** Rows between two notes of how far the log is: what has to be read again to go on after a restart. */
@@ -38,6 +45,7 @@ export const forget = (): void => {
 
 export const rowKey = (session: string, seq: number): string =>
   `t/${session}/${String(seq).padStart(seqDigits, '0')}`;
+export const rowSeq = (key: string): number => Number(key.slice(-seqDigits));
 
 /** Twenty lower-case letters and digits that sort by time of creation: nine of it, eleven at random. */
 export const newId = (station: Host, at: number): string =>
@@ -77,8 +85,8 @@ export const enter = (station: Host, session: Session): void => {
 const readSeq = (station: Host, id: string): number => {
   const noted = station.store.get<number>(`q/${id}`) ?? 0;
   const rows = station.store.scanText(`t/${id}/`, { after: rowKey(id, noted), limit: noteEvery + 1 });
-  const newest = rows.at(-1)?.key.slice(-seqDigits);
-  return newest === undefined ? noted : Number(newest);
+  const newest = rows.at(-1);
+  return newest === undefined ? noted : rowSeq(newest.key);
 };
 
 export const seqOf = (station: Host, id: string): number => {
@@ -87,16 +95,19 @@ export const seqOf = (station: Host, id: string): number => {
   return cached;
 };
 
-export const append = (station: Host, id: string, row: Omit<Row, 'seq'>): void => {
+/** The new row's sequence number. */
+export const append = (station: Host, id: string, row: Omit<Row, 'seq'>): number => {
   const seq = seqOf(station, id) + 1;
   lastSeq.set(id, seq);
   station.store.put(rowKey(id, seq), { seq, ...row });
   if (seq % noteEvery === 0) station.store.put(`q/${id}`, seq);
+  return seq;
 };
 
 /** A line of the station's own. */
-export const note = (station: Host, id: string, at: number, text: string, turn?: string): void =>
+export const note = (station: Host, id: string, at: number, text: string, turn?: string): void => {
   append(station, id, { at, role: 'station', ...(turn === undefined ? {} : { turn }), text });
+};
 
 /** Tells that the session's state, queue or transcript changed. */
 export const announce = (station: Host, session: Session, settled?: Settled): void => {

@@ -22,9 +22,16 @@ const openRequest = {
 /** Opens an agent for a session. Accepted at once; what came of it is `opened` or `failed`. */
 export const open = command('bearpunch.agents.open', { request: z.object(openRequest), reply: empty });
 
-/** As `open`, with the MCP servers the agent is to start. */
+/**
+ * As `open`, with the MCP servers the agent is to start. With `resume` it takes up the session it had under that
+ * name, as `opened` told it; what the agent repeats of it is told to nobody.
+ */
 export const openV2 = command('bearpunch.agents.open.v2', {
-  request: z.object({ ...openRequest, mcpServers: z.array(mcpServer).max(200) }),
+  request: z.object({
+    ...openRequest,
+    mcpServers: z.array(mcpServer).max(200),
+    resume: z.object({ agentSession: z.string().min(1).max(1_000) }).optional(),
+  }),
   reply: empty,
 });
 
@@ -67,25 +74,67 @@ export const opened = event(
     capabilities: z.record(z.string(), z.unknown()),
     handedOver: z.array(z.string()),
     skipped: z.array(z.object({ name: z.string(), reason: z.string().max(1_000) })),
+    /** Whether `resume` can take the session up again when this agent is gone. */
+    resumable: z.boolean(),
+    /** How the approval setting reached the agent, or that it decides by itself, in a sentence. */
+    approval: z.string().max(1_000),
   }),
 );
 
-/** One thing an agent did. Text comes in pieces; a tool call's updates carry its ID and only what changed. */
+export const slashCommand = z.object({
+  name: z.string().min(1).max(200),
+  description: z.string().max(500),
+  /** What may follow it. */
+  hint: z.string().max(500).optional(),
+});
+export const sessionMode = z.object({ id: z.string().max(500), name: z.string().max(500) });
+export const sessionOption = z.object({
+  id: z.string().max(200),
+  name: z.string().max(500),
+  value: z.string().max(1_000),
+  values: z.array(z.string().max(1_000)).max(100),
+});
+
+/** What the agent offers and how it is set, each whole, where it changed. */
+export const announced = event(
+  'bearpunch.agents.announced',
+  z.object({
+    session: sessionId,
+    commands: z.array(slashCommand).max(200).optional(),
+    mode: sessionMode.optional(),
+    options: z.array(sessionOption).max(50).optional(),
+  }),
+);
+
+/**
+ * One thing an agent did. Text comes in pieces; a tool call's updates carry its ID and only what changed. `text` is
+ * for people, `data` for programs, by role:
+ *
+ *   agent, thought  `images: [{mimeType, data?}]`, base64, without `data` where it is too long
+ *   tool            `kind`, `input`, `locations: [{path, line?}]`, `diffs: [{path, oldText?, newText}]`, `images`
+ *   plan            `entries: [{content, status, priority?}]`
+ *   usage           the agent's figures as it names them
+ *   note            `update`, of a kind the provider does not know, as it came
+ */
 export const update = event(
   'bearpunch.agents.update',
   z.object({
     session: sessionId,
     turn: z.string().max(64).optional(),
-    role: z.enum(['agent', 'thought', 'user', 'tool', 'plan', 'note']),
+    role: z.enum(['agent', 'thought', 'user', 'tool', 'plan', 'usage', 'note']),
     /** The tool call's ID, or the message's, where there is one. */
     id: z.string().max(500).optional(),
     state: z.enum(['pending', 'in_progress', 'completed', 'failed']).optional(),
     /** A tool call's title. */
     title: z.string().max(4_000).optional(),
+    /** The MCP server a tool call goes to, where the agent says so: one of those handed over. */
+    server: z.string().max(64).optional(),
     text: z.string(),
+    data: z.record(z.string(), z.unknown()).optional(),
   }),
 );
 
+/** `paths` are those the request names, absolute or relative to the workspace, in the agent's words. */
 export const permission = event(
   'bearpunch.agents.permission',
   z.object({
@@ -95,6 +144,13 @@ export const permission = event(
     tool: z.string().max(500).optional(),
     title: z.string().max(4_000),
     options: z.array(z.object({ id: z.string(), kind: z.string(), name: z.string() })).max(50),
+    /** The protocol's kind of tool: `edit`, `execute`, … */
+    kind: z.string().max(100).optional(),
+    paths: z.array(z.string().max(4_096)).max(100),
+    /** False where the request names more than `paths` could hold, or was too large to be looked through. */
+    pathsWhole: z.boolean(),
+    /** The provider denied it already, for this reason: nobody could have allowed it. */
+    denied: z.string().max(1_000).optional(),
   }),
 );
 
@@ -109,7 +165,7 @@ export const settled = event(
   }),
 );
 
-/** The agent, or one turn of it, failed. Without `turn` the agent is gone. */
+/** The agent, or one turn of it, failed. Without `turn` the agent is gone, and with it the turn it was in. */
 export const failed = event(
   'bearpunch.agents.failed',
   z.object({ session: sessionId, turn: z.string().max(64).optional(), problem: problemShape }),

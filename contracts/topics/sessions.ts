@@ -1,5 +1,6 @@
 /** What people and programs ask of Sessions, and what it tells. */
 import { z } from 'zod';
+import { sessionMode, sessionOption, slashCommand } from './agents.ts';
 import { approve, command, empty, event, sessionId } from './common.ts';
 
 /**
@@ -59,22 +60,51 @@ export const sessionRecord = z.object({
   approve,
   provider: z.string(),
   agentInfo: z.object({ name: z.string(), version: z.string().optional() }).optional(),
+  /** Whether an agent holds the session now. One that is `idle` and not attached is taken up at the next prompt. */
+  attached: z.boolean(),
+  /** Whether it can be taken up again after its agent or the station is gone. */
+  resumable: z.boolean(),
+  /** How the approval setting reached the agent, or that it decides by itself. */
+  approval: z.string().optional(),
+  /** How long a permission request waits for an answer before it is denied, ms. */
+  answerWithinMs: z.number().int(),
+  mode: sessionMode.optional(),
+  options: z.array(sessionOption).optional(),
   provisioning,
   /** The last turn's figures as the agent reported them; null where it reported none. */
   usage: z.record(z.string(), z.unknown()).nullable(),
   pending: z.array(pendingRequest),
 });
 
+/** The record with what the agent offers to be typed. */
+export const sessionView = z.object({ ...sessionRecord.shape, commands: z.array(slashCommand) });
+
 /** One line of the log behind a transcript. Pieces of text and updates of one tool call share an `id`. */
 export const transcriptRow = z.object({
   seq: z.number().int(),
   at: z.number(),
-  role: z.enum(['user', 'agent', 'thought', 'tool', 'plan', 'permission', 'station', 'note']),
+  role: z.enum([
+    'user',
+    'agent',
+    'thought',
+    'tool',
+    'plan',
+    'usage',
+    'permission',
+    'commands',
+    'mode',
+    'option',
+    'station',
+    'note',
+  ]),
   id: z.string().optional(),
   turn: z.string().optional(),
   state: z.string().optional(),
   title: z.string().optional(),
+  server: z.string().optional(),
   text: z.string(),
+  /** For programs; see `bearpunch.agents.update`. */
+  data: z.record(z.string(), z.unknown()).optional(),
 });
 
 export const create = command('bearpunch.sessions.create', {
@@ -85,14 +115,16 @@ export const create = command('bearpunch.sessions.create', {
     approve: approve.optional(),
     requireServers: z.array(z.string().min(1).max(64)).max(200).optional(),
     requireSkills: z.array(z.string().min(1).max(64)).max(200).optional(),
+    /** How long a permission request waits for an answer; half an hour where it is not given. */
+    answerWithinMs: z.number().int().min(100).max(604_800_000).optional(),
   }),
   reply: z.object({ id: sessionId, state: sessionState }),
 });
 
-/** Starts a turn. Its end is a `changed` event with the same turn. */
+/** Starts a turn; `seq` is the row of the text. Its end is a `changed` event with the same turn. */
 export const say = command('bearpunch.sessions.say', {
   request: z.object({ id: sessionId, text: z.string().min(1).max(1_000_000) }),
-  reply: z.object({ turn: z.string() }),
+  reply: z.object({ turn: z.string(), seq: z.number().int() }),
 });
 
 export const respond = command('bearpunch.sessions.respond', {
@@ -116,7 +148,7 @@ export const list = command('bearpunch.sessions.list', {
 
 export const get = command('bearpunch.sessions.get', {
   request: z.object({ id: sessionId }),
-  reply: sessionRecord,
+  reply: sessionView,
 });
 
 /** Rows after `after`, oldest first, about 256 KiB at most; `next` where more are there. */

@@ -8,6 +8,12 @@ export const bundleBounds = {
   fileBytes: 32 * 1024 * 1024,
   /** Bytes of all content files together. */
   totalBytes: 64 * 1024 * 1024,
+  /** Bytes of `bundle.sig.json`. */
+  signatureBytes: 16 * 1024,
+  /** Bytes of an archive. */
+  archiveBytes: 72 * 1024 * 1024,
+  /** Bytes an archive inflates to: all content, and a header, its padding and a long name for each entry. */
+  inflatedBytes: 96 * 1024 * 1024,
   files: 4_096,
   folders: 4_096,
   /** Segments of a content path. */
@@ -29,12 +35,24 @@ export const bundleBounds = {
   problems: 100,
 } as const;
 
-type Bound = 'manifestBytes' | 'fileBytes' | 'totalBytes' | 'files' | 'folders' | 'depth';
+type Bound =
+  | 'manifestBytes'
+  | 'fileBytes'
+  | 'totalBytes'
+  | 'signatureBytes'
+  | 'archiveBytes'
+  | 'inflatedBytes'
+  | 'files'
+  | 'folders'
+  | 'depth';
 
 const words: Readonly<Record<Bound, string>> = {
   manifestBytes: 'bytes of bundle.json',
   fileBytes: 'bytes in one file',
   totalBytes: 'bytes of content in all',
+  signatureBytes: 'bytes of bundle.sig.json',
+  archiveBytes: 'bytes of archive',
+  inflatedBytes: 'bytes of archive, inflated',
   files: 'files',
   folders: 'folders',
   depth: 'path segments',

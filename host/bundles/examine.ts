@@ -12,6 +12,13 @@ import { bundleBounds } from './bounds.ts';
 import type { Manifest, VerifiedBundle } from './edge.ts';
 import { decodeManifest, manifestOf } from './manifest.ts';
 import { pathFaults } from './rules.ts';
+import {
+  type BundleSignature,
+  parseSignature,
+  signatureFits,
+  signatureName,
+  wrongSignature,
+} from './signature.ts';
 import { breather, readFault, readRegular, type TreeFile, walkTree } from './tree.ts';
 
 /** Gets the bytes of a bundle while they are read; asked only for paths a sound manifest names. */
@@ -23,8 +30,10 @@ export interface Examined {
   readonly folder: string;
   readonly manifest?: Manifest;
   readonly manifestBytes?: Buffer;
-  /** Set only where nothing is wrong. */
+  /** Set only where nothing is wrong with manifest and content. */
   readonly identity?: string;
+  readonly signature?: BundleSignature;
+  readonly signatureBytes?: Buffer;
   readonly problems: readonly Problem[];
 }
 
@@ -67,14 +76,17 @@ export const rootOf = (dir: string): Result<string> => {
   }
 };
 
-/** Bytes of the manifest, bounded. */
-export const readManifestBytes = async (file: TreeFile): Promise<Result<Buffer>> => {
+/** Bytes of the manifest or the signature, bounded. */
+const readWhole = async (
+  file: TreeFile,
+  bound: 'manifestBytes' | 'signatureBytes',
+): Promise<Result<Buffer>> => {
   const chunks: Buffer[] = [];
-  const read = await readRegular(file, bundleBounds.manifestBytes, (chunk) =>
-    chunks.push(Buffer.from(chunk)),
-  );
+  const read = await readRegular(file, bound, (chunk) => chunks.push(Buffer.from(chunk)));
   return read.ok ? ok(Buffer.concat(chunks)) : read;
 };
+export const readManifestBytes = (file: TreeFile): Promise<Result<Buffer>> =>
+  readWhole(file, 'manifestBytes');
 
 const mismatch = (
   code: 'bundle/size-mismatch' | 'bundle/digest-mismatch',
@@ -94,6 +106,8 @@ export const examine = async (folder: string, sink?: ByteSink): Promise<Examined
   let manifestBytes: Buffer | undefined;
   let manifest: Manifest | undefined;
   let hash: ReturnType<typeof identityHash> | undefined;
+  let signature: BundleSignature | undefined;
+  let signatureBytes: Buffer | undefined;
   const expected = new Map<string, { readonly sha256: string; readonly size: number }>();
 
   const readManifest = async (file: TreeFile): Promise<void> => {
@@ -114,7 +128,20 @@ export const examine = async (folder: string, sink?: ByteSink): Promise<Examined
       copy?.end();
     }
   };
+  const readSignature = async (file: TreeFile): Promise<void> => {
+    const bytes = await readWhole(file, 'signatureBytes');
+    if (!bytes.ok) return found(bytes.problem);
+    const parsed = parseSignature(bytes.value);
+    if (!parsed.ok) return found(parsed.problem);
+    signature = parsed.value;
+    signatureBytes = bytes.value;
+    if (problems.length > 0) return;
+    const copy = sink?.begin(signatureName);
+    copy?.write(bytes.value);
+    copy?.end();
+  };
   const readContent = async (file: TreeFile): Promise<void> => {
+    if (file.path === signatureName) return readSignature(file);
     const entry = expected.get(file.path);
     if (entry === undefined) {
       if (manifest !== undefined)
@@ -136,7 +163,7 @@ export const examine = async (folder: string, sink?: ByteSink): Promise<Examined
     whole?.file(file.path, entry.size);
     const read = await readRegular(
       file,
-      bundleBounds.fileBytes,
+      'fileBytes',
       (chunk) => {
         digest.update(chunk);
         whole?.bytes(chunk);
@@ -163,20 +190,30 @@ export const examine = async (folder: string, sink?: ByteSink): Promise<Examined
     );
   // Twins and unusable names on disk that the manifest does not tell of: named before what follows from them.
   const told = new Set(problems.map((fault) => `${fault.code} ${fault.subject}`));
-  const names = pathFaults(met).filter((fault) => !told.has(`${fault.code} ${fault.subject}`));
+  const names = pathFaults(met.filter((path) => path !== signatureName)).filter(
+    (fault) => !told.has(`${fault.code} ${fault.subject}`),
+  );
   problems.unshift(...names.slice(0, bundleBounds.problems));
-  const bare = { folder, ...(manifest && { manifest }), ...(manifestBytes && { manifestBytes }) };
-  return problems.length === 0 && hash !== undefined
-    ? { ...bare, identity: hash.done(), problems }
-    : { ...bare, problems };
+  const bare = {
+    folder,
+    ...(manifest && { manifest }),
+    ...(manifestBytes && { manifestBytes }),
+    ...(signature && { signature }),
+    ...(signatureBytes && { signatureBytes }),
+  };
+  if (problems.length > 0 || hash === undefined) return { ...bare, problems };
+  const identity = hash.done();
+  if (signature !== undefined && !signatureFits(signature, identity))
+    found(wrongSignature(manifest?.id ?? '', identity, signature));
+  return { ...bare, identity, problems };
 };
 
 /** The bundle, or the first thing wrong with it. */
 export const verified = (examined: Examined): Result<VerifiedBundle> => {
   const [first] = examined.problems;
   if (first !== undefined) return failed(first);
-  const { manifest, identity, folder } = examined;
+  const { manifest, identity, folder, signature } = examined;
   if (manifest === undefined || identity === undefined)
     throw new Error('an examined bundle without identity');
-  return ok({ manifest, identity, folder });
+  return ok({ manifest, identity, folder, ...(signature && { signature }) });
 };

@@ -21,5 +21,7 @@ export { manifestSchema } from './manifest.ts';
 export { packBundle } from './pack.ts';
 export { type Diagnosis, diagnoseBundle, type FurtherChecks, readBundle } from './read.ts';
 export { bundleTables } from './schema.sql.ts';
+export { makeKey, readKey, type SignatureRule, type Signed, signatureRefusal } from './signature.ts';
 export { type BundleSkill, skillsOf } from './skills.ts';
 export { openBundleStore } from './store.ts';
+export { isArchiveName } from './write-archive.ts';

@@ -9,7 +9,9 @@ import { dirname, join } from 'node:path';
 import { failed, ok, type Problem, problem, type Result } from '../problems/index.ts';
 import type { StoreStep, VerifiedBundle } from './edge.ts';
 import { type Examined, examine, verified } from './examine.ts';
-import { folderSink, syncFolder, writeFault } from './write.ts';
+import { type Signed, signatureName } from './signature.ts';
+import { openSource } from './source.ts';
+import { folderSink, replaceFile, syncFolder, writeFault } from './write.ts';
 
 export const stagingPrefix = '.staging-';
 const bundleFolder = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
@@ -19,6 +21,8 @@ export interface PackagesOptions {
   readonly root: string;
   readonly report: (problem: Problem) => void;
   readonly step: (step: StoreStep) => void;
+  /** Why a revision may not come in. */
+  readonly refusal: (bundle: Signed) => Problem | undefined;
 }
 
 export interface StagedPackage {
@@ -40,7 +44,7 @@ export interface Packages {
 const isFolder = (place: string): boolean =>
   lstatSync(place, { throwIfNoEntry: false })?.isDirectory() === true;
 
-export const openPackages = ({ root, report, step }: PackagesOptions): Packages => {
+export const openPackages = ({ root, report, step, refusal }: PackagesOptions): Packages => {
   const stagingFolder = (): string => join(root, `${stagingPrefix}${randomBytes(12).toString('hex')}`);
   const folderOf = (id: string, identity: string): string => join(root, id, identity);
 
@@ -68,12 +72,21 @@ export const openPackages = ({ root, report, step }: PackagesOptions): Packages 
     await removed(away);
   };
 
-  /** Puts a compared staging folder in its place; one that is there and whole stays. */
-  const settle = async (staging: string, { manifest, identity }: VerifiedBundle): Promise<string> => {
+  /** Puts a compared staging folder in its place; one that is there and whole stays, and gets the newer signature. */
+  const settle = async (
+    staging: string,
+    { manifest, identity }: VerifiedBundle,
+    signature: Buffer | undefined,
+  ): Promise<Result<string>> => {
     const place = folderOf(manifest.id, identity);
     if (existsSync(place)) {
       const there = await examine(place);
-      if (there.identity === identity) return place;
+      if (there.identity === identity) {
+        if (signature === undefined || there.signatureBytes?.equals(signature) === true) return ok(place);
+        const written = replaceFile(join(place, signatureName), signature);
+        step('stage:signature-replaced');
+        return written.ok ? ok(place) : written;
+      }
       report(
         problem('bundle/package-damaged', {
           subject: `${manifest.id} ${identity}`,
@@ -88,13 +101,24 @@ export const openPackages = ({ root, report, step }: PackagesOptions): Packages 
     syncFolder(dirname(place));
     syncFolder(root);
     step('stage:renamed');
-    return place;
+    return ok(place);
   };
 
-  const stage = async (source: string): Promise<Result<StagedPackage>> => {
+  const stage = async (from: string): Promise<Result<StagedPackage>> => {
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    const source = await openSource(from, stagingFolder(), () => step('stage:entry-unpacked'));
+    if (!source.ok) return source;
+    try {
+      step('stage:unpacked');
+      return await stageFolder(source.value.folder);
+    } finally {
+      source.value.close();
+    }
+  };
+
+  const stageFolder = async (source: string): Promise<Result<StagedPackage>> => {
     const staging = stagingFolder();
     try {
-      mkdirSync(root, { recursive: true, mode: 0o700 });
       const sink = folderSink(staging, () => step('stage:file-written'));
       step('stage:folder-made');
       const read = await examine(source, sink);
@@ -108,8 +132,12 @@ export const openPackages = ({ root, report, step }: PackagesOptions): Packages 
       if (copy.value.identity !== first.value.identity || back.manifestBytes === undefined)
         return failed(problem('bundle/identity-mismatch', { subject: first.value.manifest.id }));
       step('stage:compared');
-      const folder = await settle(staging, copy.value);
-      return ok({ bundle: { ...copy.value, folder }, manifestBytes: back.manifestBytes });
+      const { manifest, identity, signature } = copy.value;
+      const refused = refusal({ id: manifest.id, identity, signature });
+      if (refused !== undefined) return failed(refused);
+      const folder = await settle(staging, copy.value, back.signatureBytes);
+      if (!folder.ok) return folder;
+      return ok({ bundle: { ...copy.value, folder: folder.value }, manifestBytes: back.manifestBytes });
     } catch (error) {
       return failed(writeFault(error));
     } finally {

@@ -2,11 +2,15 @@
  * Looking at a bundle without changing anything: the first thing wrong with it (`readBundle`), or all of it
  * (`diagnoseBundle`).
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { shownPath } from '../paths/index.ts';
 import { type Problem, problem } from '../problems/index.ts';
 import type { ReadBundle, VerifiedBundle } from './edge.ts';
 import { examine, rootOf, verified } from './examine.ts';
 import { skillless, skillsOf } from './skills.ts';
+import { openSource } from './source.ts';
 
 export const readBundle: ReadBundle = async (dir) => {
   const root = rootOf(dir);
@@ -24,11 +28,23 @@ export interface Diagnosis {
 /** What only the station knows of a sound bundle: component admission, conflicts with what is installed. */
 export type FurtherChecks = (bundle: VerifiedBundle) => Promise<readonly Problem[]>;
 
-/** Everything wrong with a bundle at once. */
-export const diagnoseBundle = async (dir: string, further?: FurtherChecks): Promise<Diagnosis> => {
-  const root = rootOf(dir);
-  if (!root.ok) return { problems: [root.problem], warnings: [] };
-  const examined = await examine(root.value);
+/**
+ * Everything wrong with a bundle at once, a folder or an archive. What an archive holds is unpacked below the temporary
+ * folder for the time of the look: the `folder` of the answer is gone by then.
+ */
+export const diagnoseBundle = async (source: string, further?: FurtherChecks): Promise<Diagnosis> => {
+  const place = mkdtempSync(join(tmpdir(), 'jupiter-unpacked-'));
+  try {
+    const opened = await openSource(source, join(place, 'bundle'));
+    if (!opened.ok) return { problems: [opened.problem], warnings: [] };
+    return await diagnoseFolder(opened.value.folder, further);
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
+};
+
+const diagnoseFolder = async (folder: string, further: FurtherChecks | undefined): Promise<Diagnosis> => {
+  const examined = await examine(folder);
   const paths = examined.manifest?.content.map((file) => file.path) ?? [];
   const warnings = [
     ...skillless(paths).map((name) =>

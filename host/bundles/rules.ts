@@ -15,15 +15,19 @@ const ascii = (path: string): string =>
     /[\x20-\x7e]/.test(char) ? char : `\\u{${char.codePointAt(0)?.toString(16)}}`,
   ).join('');
 
-/** `bundle/path-collision`, naming both of each pair; evidence tells apart what looks alike. */
+/** `bundle/path-collision`, naming both; evidence tells apart what looks alike. */
+export const collisionFault = (one: string, other: string): Problem =>
+  problem('bundle/path-collision', {
+    subject: shownPath(other),
+    message:
+      one === other
+        ? `"${shownPath(one)}" is there twice.`
+        : `"${shownPath(one)}" and "${shownPath(other)}" are one file on some systems.`,
+    evidence: `"${ascii(one)}" and "${ascii(other)}"`,
+  });
+
 export const collisionFaults = (paths: Iterable<string>): readonly Problem[] =>
-  collisions(paths).map(([one, other]) =>
-    problem('bundle/path-collision', {
-      subject: shownPath(other),
-      message: `"${shownPath(one)}" and "${shownPath(other)}" are one file on some systems.`,
-      evidence: `"${ascii(one)}" and "${ascii(other)}"`,
-    }),
-  );
+  collisions(paths).map(([one, other]) => collisionFault(one, other));
 
 /** Faults a list of content paths has by itself, collisions first. */
 export const pathFaults = (paths: readonly string[]): readonly Problem[] => [
@@ -41,6 +45,14 @@ export const pathFaults = (paths: readonly string[]): readonly Problem[] => [
       problem('bundle/path-reserved', {
         subject: shownPath(path),
         message: 'The path is reserved: the station writes its own record of a placed skill there.',
+      }),
+    ),
+  ...paths
+    .filter((path) => /^bundle\.sig\.json(\/|$)/.test(collisionKey(path)))
+    .map((path) =>
+      problem('bundle/path-reserved', {
+        subject: shownPath(path),
+        message: "The path is reserved: a bundle's signature stands there, and is no content.",
       }),
     ),
   ...skillFaults(paths),

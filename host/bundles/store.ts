@@ -5,10 +5,11 @@
  */
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import type { BundleStore, BundleStoreOptions, InstalledBundle, Manifest, StoreStep } from './edge.ts';
-import { examine, rootOf } from './examine.ts';
+import { examine } from './examine.ts';
 import { decodeManifest, manifestOf } from './manifest.ts';
 import { openPackages } from './packages.ts';
 import { type BundleRow, openRecords } from './records.ts';
+import { storedSignature } from './signature.ts';
 
 // Earlier revisions of a bundle kept beside the active one: sessions that began with one may still read it.
 const earlierKept = 2;
@@ -20,10 +21,11 @@ const stateFault = (error: unknown): Problem => {
 };
 
 export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
-  const { db, now, report = () => {}, onStep = () => {} } = options;
+  const { db, now, report = () => {}, refusal = () => undefined, onStep = () => {} } = options;
+  const { inUse = () => new Set<string>() } = options;
   const step = (name: StoreStep): void => onStep(name);
   const records = openRecords(db, options.shapeOf);
-  const packages = openPackages({ root: options.packages, report, step });
+  const packages = openPackages({ root: options.packages, report, step, refusal });
   // Only what this store has staged itself can become active.
   const staged = new Map<string, { readonly bytes: Buffer; readonly manifest: Manifest }>();
   const manifests = new Map<string, Manifest>();
@@ -68,10 +70,8 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
   });
   const activeRows = (): readonly BundleRow[] => records.rows().filter((row) => row.active === 1);
 
-  const stage: BundleStore['stage'] = async (dir) => {
-    const source = rootOf(dir);
-    if (!source.ok) return source;
-    const result = await packages.stage(source.value);
+  const stage: BundleStore['stage'] = async (source) => {
+    const result = await packages.stage(source);
     if (!result.ok) return result;
     const { bundle, manifestBytes } = result.value;
     staged.set(keyOf(bundle.manifest.id, bundle.identity), {
@@ -126,7 +126,8 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     const [first] = examined.problems;
     if (first !== undefined)
       return { ...first, message: `${first.message} It belongs to the installed bundle "${row.id}".` };
-    if (examined.identity === row.identity) return undefined;
+    if (examined.identity === row.identity)
+      return refusal({ id: row.id, identity: row.identity, signature: examined.signature });
     return problem('bundle/identity-mismatch', {
       subject,
       evidence: `expected identity ${row.identity}, observed ${examined.identity}`,
@@ -159,23 +160,44 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     return ok(bundle);
   };
 
+  /** Every record, and whether its package stays. */
+  const judged = (): readonly (readonly [BundleRow, boolean])[] => {
+    const earlier = new Map<string, number>();
+    return records.rows().map((row) => {
+      if (row.active === 1) return [row, true];
+      const before = earlier.get(row.id) ?? 0;
+      const there = packages.has(row.id, row.identity);
+      const stays = there && (before < earlierKept || inUse(row.id).has(row.identity));
+      if (stays) earlier.set(row.id, before + 1);
+      return [row, stays];
+    });
+  };
+  const collect: BundleStore['collect'] = async () => {
+    for (const [{ id, identity }, stays] of judged()) {
+      if (stays) continue;
+      records.forgetRevision(id, identity);
+      await packages.discard(packages.folderOf(id, identity));
+    }
+  };
+
   const repair: BundleStore['repair'] = async () => {
     const problems: Problem[] = [];
-    const own = openPackages({ root: options.packages, report: (fault) => problems.push(fault), step });
+    const own = openPackages({
+      root: options.packages,
+      report: (fault) => problems.push(fault),
+      step,
+      refusal,
+    });
     const there = await own.sweep();
     const present = new Set(there.map(({ id, identity }) => keyOf(id, identity)));
-    const kept = new Map<string, number>();
     const wanted = new Set<string>();
-    for (const row of records.rows()) {
+    for (const [row, stays] of judged()) {
       const key = keyOf(row.id, row.identity);
-      const earlier = kept.get(row.id) ?? 0;
       if (row.active === 1) {
         wanted.add(key);
         if (!present.has(key)) problems.push(problem('bundle/package-missing', { subject: key }));
-      } else if (present.has(key) && earlier < earlierKept) {
-        kept.set(row.id, earlier + 1);
-        wanted.add(key);
-      } else records.forgetRevision(row.id, row.identity);
+      } else if (present.has(key) && stays) wanted.add(key);
+      else records.forgetRevision(row.id, row.identity);
     }
     for (const { id, identity } of there)
       if (!wanted.has(keyOf(id, identity))) await own.discard(own.folderOf(id, identity));
@@ -188,11 +210,26 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     conflicts: (bundle) => records.conflicts(bundle.manifest),
     active: () => activeRows().flatMap((row) => installed(row) ?? []),
     verify,
+    refusal: ({ manifest: { id }, identity, folder }) => {
+      const signature = storedSignature(folder);
+      return signature.ok ? refusal({ id, identity, signature: signature.value }) : signature.problem;
+    },
     remove,
     discard: async ({ manifest: { id }, identity }) => {
       staged.delete(keyOf(id, identity));
       if (records.row(id, identity) === undefined) await packages.discard(packages.folderOf(id, identity));
     },
     repair,
+    collect,
+    revision: (id, identity) => {
+      const row = records.row(id, identity);
+      return row === undefined || !packages.has(id, identity) ? undefined : installed(row);
+    },
+    verifyRevision: async (id, identity) => {
+      const row = records.row(id, identity);
+      return row === undefined
+        ? problem('bundle/package-missing', { subject: keyOf(id, identity) })
+        : verifyRow(row);
+    },
   };
 };

@@ -76,10 +76,10 @@ export const breather = (): (() => Promise<void>) => {
   };
 };
 
-/** Reads a regular file of at most `limit` bytes in order; `take` must use each chunk at once. Returns its size. */
+/** Reads a regular file of at most `bound` bytes in order; `take` must use each chunk at once. Returns its size. */
 export const readRegular = async (
   file: TreeFile,
-  limit: number,
+  bound: 'manifestBytes' | 'signatureBytes' | 'fileBytes',
   take: (chunk: Buffer) => void,
   breathe: () => Promise<void> = breather(),
 ): Promise<Result<number>> => {
@@ -93,14 +93,7 @@ export const readRegular = async (
     const before = fstatSync(fd, { bigint: true });
     if (!before.isFile()) return refuse('bundle/not-a-file', { subject: shownPath(file.path) });
     const size = Number(before.size);
-    if (size > limit)
-      return failed(
-        overLimit(
-          limit === bundleBounds.manifestBytes ? 'manifestBytes' : 'fileBytes',
-          size,
-          shownPath(file.path),
-        ),
-      );
+    if (size > bundleBounds[bound]) return failed(overLimit(bound, size, shownPath(file.path)));
     // One byte more than the file had, so that one which grew shows in the same read.
     const buffer = Buffer.allocUnsafe(Math.min(size + 1, chunkBytes));
     let total = 0;

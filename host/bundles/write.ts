@@ -30,7 +30,9 @@ export const writeFault = (error: unknown): Problem =>
   problem('bundle/write-failed', { evidence: codeOf(error) });
 
 export interface FolderSink extends ByteSink {
-  /** Makes every file and folder durable. Throws what any of the writes before met. */
+  /** Throws what any of the writes before met. */
+  readonly check: () => void;
+  /** Makes every file and folder durable. Throws as `check` does. */
   readonly sync: () => Promise<void>;
 }
 
@@ -49,6 +51,9 @@ export const folderSink = (root: string, onFile: () => void = () => {}): FolderS
     } catch (error) {
       failure = error;
     }
+  };
+  const check = (): void => {
+    if (failure !== undefined) throw failure;
   };
   const makeFolder = (folder: string): void => {
     if (folders.has(folder)) return;
@@ -77,8 +82,9 @@ export const folderSink = (root: string, onFile: () => void = () => {}): FolderS
         },
       };
     },
+    check,
     sync: async () => {
-      if (failure !== undefined) throw failure;
+      check();
       const waiting = [...files];
       const next = async (): Promise<void> => {
         for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {

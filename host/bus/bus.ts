@@ -7,8 +7,9 @@ import { failed, ok, type Problem, type Result, refuse } from '../problems/index
 import { type EventLog, openComponentStore, type State } from '../state/index.ts';
 import { commitBatch, type Publish } from './commit.ts';
 import type { Bus, BusComponent, EffectPorts } from './edge.ts';
-import { busyMessages, type Envelope, type Fate } from './inbox.ts';
+import { busyMessages, type Envelope, type Fate, fairMessages } from './inbox.ts';
 import { type Lane, openLane } from './lane.ts';
+import { openLogRate } from './quota.ts';
 import { openTopicRegistry } from './registry.ts';
 
 export interface BusOptions {
@@ -21,11 +22,15 @@ export interface BusOptions {
   readonly redact: (text: string) => string;
 }
 
+/** Problems after which the worker was ended by the station, not by itself. */
+const endedByForce = new Set<string>(['sandbox/deadline', 'sandbox/start-deadline']);
+
 export const openBus = (options: BusOptions): Bus => {
   const { state, events, policy, ports, now } = options;
   const topics = openTopicRegistry();
   const store = openComponentStore(state.db);
   const lanes = new Map<string, Lane>();
+  const logRate = openLogRate();
   const listeners = new Map<string, Set<(event: unknown) => void>>();
   let easedListeners: (() => void)[] = [];
   const run = now().toString(36);
@@ -37,11 +42,15 @@ export const openBus = (options: BusOptions): Bus => {
 
   const lanesWhere = (wanted: (component: BusComponent) => boolean): readonly Lane[] =>
     [...lanes.values()].filter((lane) => wanted(lane.component()));
+  const isBusy = (lane: Lane) => lane.waiting() >= Math.min(busyMessages, lane.component().limits.inbox / 2);
   const subscribersOf = (topic: string) => lanesWhere((component) => component.subscribes.has(topic));
 
   const onFailed = (component: BusComponent, envelope: Envelope, why: Problem) => {
-    if (envelope.onFate !== undefined) envelope.onFate({ ok: false, problem: why });
-    else events.add('message-failed', `${component.name} ${envelope.message.topic}`, why);
+    if (envelope.onFate !== undefined) return envelope.onFate({ ok: false, problem: why });
+    // That it stopped or is parked is told once, not for every line of a process it still owns.
+    const idle = why.code === 'bus/component-stopped' || why.code === 'bus/component-parked';
+    if (!idle || envelope.message.source !== 'station')
+      events.add('fail', `${component.name} ${envelope.message.topic}`, why);
   };
 
   /** The one component a command goes to. */
@@ -55,13 +64,8 @@ export const openBus = (options: BusOptions): Bus => {
       const names = chosen.map((lane) => lane.component().name).sort();
       return refuse('bus/ambiguous', { subject, evidence: names.join(', ') });
     }
-    if (only.isFull()) {
-      return refuse('bus/inbox-full', {
-        subject: only.component().name,
-        evidence: `${only.waiting()} waiting`,
-      });
-    }
-    return ok(only);
+    const full = only.fullness();
+    return full === undefined ? ok(only) : failed(full);
   };
 
   const send = (
@@ -69,32 +73,31 @@ export const openBus = (options: BusOptions): Bus => {
     payload: string,
     source: string,
     to: string | undefined,
+    flow: string | undefined,
     onFate: (fate: Fate) => void,
   ): void => {
     const handler = handlerOf(topic, to);
     if (!handler.ok) onFate({ ok: false, problem: handler.problem });
-    else
-      handler.value.offer({
-        message: { id: nextId(), topic, payload, source, at: now() },
-        command: true,
-        onFate,
-      });
+    else {
+      const message = { id: nextId(), topic, payload, source, at: now() };
+      handler.value.offer({ message, flow: flow ?? message.id, command: true, onFate });
+    }
   };
 
-  const tell = (component: string, topic: string, payload: unknown) => {
+  const tell = (component: string, topic: string, payload: unknown, flow?: string) => {
     const message = { id: nextId(), topic, payload: JSON.stringify(payload), source: 'station', at: now() };
-    lanes.get(component)?.offer({ message, command: false });
+    lanes.get(component)?.offer({ message, flow: flow ?? message.id, command: false });
   };
 
-  const publish = (component: BusComponent, effect: Publish, kind: 'command' | 'event') => {
+  const publish = (component: BusComponent, effect: Publish, kind: 'command' | 'event', flow: string) => {
     if (kind === 'command') {
-      send(effect.topic, effect.payload, component.name, effect.to ?? undefined, (fate) => {
+      send(effect.topic, effect.payload, component.name, effect.to ?? undefined, flow, (fate) => {
         if (effect.token === null) {
-          if (!fate.ok) events.add('command-failed', `${component.name} ${effect.topic}`, fate.problem);
+          if (!fate.ok) events.add('fail', `${component.name} ${effect.topic}`, fate.problem);
           return;
         }
         const answer = fate.ok ? { reply: JSON.parse(fate.reply) } : { problem: fate.problem };
-        tell(component.name, 'station.reply', { to: effect.token, topic: effect.topic, ...answer });
+        tell(component.name, 'station.reply', { to: effect.token, topic: effect.topic, ...answer }, flow);
       });
       return;
     }
@@ -105,7 +108,7 @@ export const openBus = (options: BusOptions): Bus => {
       source: component.name,
       at: now(),
     };
-    for (const lane of subscribersOf(effect.topic)) lane.offer({ message, command: false });
+    for (const lane of subscribersOf(effect.topic)) lane.offer({ message, flow, command: false });
     const heard = listeners.get(effect.topic);
     if (heard === undefined || heard.size === 0) return;
     const event: unknown = JSON.parse(effect.payload);
@@ -120,20 +123,30 @@ export const openBus = (options: BusOptions): Bus => {
     ports,
     publish,
     onFailed,
-    roomFor: (topic: string): Result<void> => {
-      const full = subscribersOf(topic).find((lane) => lane.isFull());
-      return full === undefined
-        ? ok(undefined)
-        : refuse('bus/inbox-full', { subject: full.component().name, evidence: `${full.waiting()} waiting` });
+    logRate,
+    now,
+    openRoom: () => {
+      const coming = new Map<Lane, number>();
+      return (topic: string): Result<void> => {
+        for (const lane of subscribersOf(topic)) {
+          const before = coming.get(lane) ?? 0;
+          const full = lane.fullness(before);
+          if (full !== undefined) return failed(full);
+          coming.set(lane, before + 1);
+        }
+        return ok(undefined);
+      };
     },
   };
 
   const laneHost = {
     ports,
+    now,
     commit: (...[component, envelopes, handled]: Parameters<Parameters<typeof openLane>[1]['commit']>) =>
       commitBatch(commitHost, component, envelopes, handled),
     onFailed,
-    onState: (component: BusComponent, kind: string, why?: Problem) => events.add(kind, component.name, why),
+    onState: (component: BusComponent, kind: 'start' | 'fail' | 'park' | 'limit', why?: Problem) =>
+      events.add(endedByForce.has(why?.code ?? '') ? 'kill' : kind, component.name, why),
     onEased: () => {
       for (const listener of easedListeners) listener();
     },
@@ -156,7 +169,9 @@ export const openBus = (options: BusOptions): Bus => {
     detach: async (name) => {
       const lane = lanes.get(name);
       await lane?.stop();
+      if (lane === undefined || lanes.get(name) !== lane) return;
       lanes.delete(name);
+      logRate.forget(name);
     },
     retry: async (name) => {
       const lane = lanes.get(name);
@@ -169,19 +184,20 @@ export const openBus = (options: BusOptions): Bus => {
       const text = options.redact(JSON.stringify(payload));
       const fits = known.value.request.check(text, topic);
       if (!fits.ok) return fits;
-      const fate = await new Promise<Fate>((resolve) => send(topic, text, source, to, resolve));
+      const fate = await new Promise<Fate>((resolve) => send(topic, text, source, to, undefined, resolve));
       return fate.ok ? ok(JSON.parse(fate.reply)) : failed(fate.problem);
     },
     tell,
-    hasRoom: (name) => {
+    hasRoom: (name, flow) => {
       const lane = lanes.get(name);
       if (lane === undefined) return true;
-      if (lane.waiting() >= busyMessages) return false;
+      const takes = (one: Lane) => !isBusy(one) || one.waitingOf(flow) < fairMessages;
+      if (!takes(lane)) return false;
       const { publishes } = lane.component();
       return [...lanes.values()].every(
         (other) =>
           other === lane ||
-          other.waiting() < busyMessages ||
+          takes(other) ||
           ![...other.component().subscribes].some((topic) => publishes.has(topic)),
       );
     },

@@ -8,6 +8,7 @@ import type { Effect, Handled } from '../sandbox/index.ts';
 import type { ComponentStore, State } from '../state/index.ts';
 import type { BusComponent, EffectPorts } from './edge.ts';
 import type { Envelope } from './inbox.ts';
+import { type LogRate, type StoreQuota, storeQuota } from './quota.ts';
 import type { TopicRegistry } from './registry.ts';
 
 export interface CommitHost {
@@ -16,9 +17,16 @@ export interface CommitHost {
   readonly topics: TopicRegistry;
   readonly policy: () => Policy;
   readonly ports: EffectPorts;
-  /** Whether every subscriber of an event can take one more. */
-  readonly roomFor: (topic: string) => Result<void>;
-  readonly publish: (component: BusComponent, effect: Publish, kind: 'command' | 'event') => void;
+  readonly logRate: LogRate;
+  readonly now: () => number;
+  /** For one batch: whether every subscriber of an event can take one more, with those asked for before. */
+  readonly openRoom: () => (topic: string) => Result<void>;
+  readonly publish: (
+    component: BusComponent,
+    effect: Publish,
+    kind: 'command' | 'event',
+    flow: string,
+  ) => void;
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
 }
 
@@ -46,12 +54,19 @@ export const commitBatch = (
   envelopes: readonly Envelope[],
   handled: readonly Handled[],
 ): Committed => {
-  const grant = host.policy().grants.get(component.bundle);
-  const verdicts = envelopes.map((envelope, index) =>
-    judge(host, component, grant, envelope, handled[index]),
-  );
-  const stoppedAt = verdicts.findIndex((verdict) => verdict !== undefined);
-  const kept = stoppedAt < 0 ? handled : handled.slice(0, stoppedAt);
+  const bench: Bench = {
+    host,
+    component,
+    grant: host.policy().grants.get(component.bundle),
+    quota: storeQuota(host.store, component),
+    roomFor: host.openRoom(),
+  };
+  let why: Problem | undefined;
+  const refused = envelopes.findIndex((envelope, index) => {
+    why = judge(bench, envelope, handled[index]);
+    return why !== undefined;
+  });
+  const kept = refused < 0 ? handled : handled.slice(0, refused);
   try {
     writeStore(host, component.name, kept);
   } catch (cause) {
@@ -64,26 +79,31 @@ export const commitBatch = (
     const envelope = envelopes[index];
     if (envelope !== undefined) carryOut(host, component, envelope, one);
   }
-  const why = verdicts[stoppedAt];
-  return why === undefined ? {} : { stoppedAt, problem: why };
+  return why === undefined ? {} : { stoppedAt: refused, problem: why };
 };
 
+/** What the messages of one batch are judged with. */
+interface Bench {
+  readonly host: CommitHost;
+  readonly component: BusComponent;
+  readonly grant: ReadonlySet<string> | undefined;
+  readonly quota: StoreQuota;
+  readonly roomFor: (topic: string) => Result<void>;
+}
+
 /** Why a message's effects cannot be kept, or undefined. */
-const judge = (
-  host: CommitHost,
-  component: BusComponent,
-  grant: ReadonlySet<string> | undefined,
-  envelope: Envelope,
-  handled: Handled | undefined,
-): Problem | undefined => {
+const judge = (bench: Bench, envelope: Envelope, handled: Handled | undefined): Problem | undefined => {
+  const { host, component, quota } = bench;
   if (handled === undefined) return problem('bus/message-failed', { subject: component.name });
   const { outcome, effects } = handled;
+  const lines = effects.filter((effect) => effect.kind === 'log').length;
   if (outcome.tag === 'failed') {
     // Told before it changed anything, a failure is an answer; after that it is a roll back.
-    return effects.every((effect) => effect.kind === 'log') ? undefined : outcome.problem;
+    if (lines < effects.length) return outcome.problem;
+    return host.logRate.refusalFor(component, lines, host.now());
   }
   for (const effect of effects) {
-    const refused = refusalOf(host, component, grant, effect);
+    const refused = refusalOf(bench, effect);
     if (!refused.ok) return refused.problem;
   }
   if (envelope.command) {
@@ -92,15 +112,10 @@ const judge = (
     const fits = topic.ok ? topic.value.reply.check(reply, `reply to ${envelope.message.topic}`) : topic;
     if (!fits.ok) return fits.problem;
   }
-  return undefined;
+  return quota.refusalFor(effects) ?? host.logRate.refusalFor(component, lines, host.now());
 };
 
-const refusalOf = (
-  host: CommitHost,
-  component: BusComponent,
-  grant: ReadonlySet<string> | undefined,
-  effect: Effect,
-): Result<unknown> => {
+const refusalOf = ({ host, component, grant, roomFor }: Bench, effect: Effect): Result<unknown> => {
   const permission = needs[effect.kind];
   if (permission !== undefined && grant?.has(permission) !== true) {
     return refuse('bus/not-granted', { subject: component.name, evidence: permission });
@@ -118,12 +133,11 @@ const refusalOf = (
   if (!topic.ok) return topic;
   const fits = topic.value.request.check(effect.payload, effect.topic);
   if (!fits.ok || topic.value.kind === 'command') return fits;
-  return host.roomFor(effect.topic);
+  return roomFor(effect.topic);
 };
 
 const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): void => {
   const writes = kept
-    .filter(({ outcome }) => outcome.tag !== 'failed')
     .flatMap(({ effects }) => effects)
     .filter((effect) => effect.kind === 'put' || effect.kind === 'remove');
   if (writes.length === 0) return;
@@ -137,12 +151,12 @@ const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): 
 
 const carryOut = (host: CommitHost, component: BusComponent, envelope: Envelope, handled: Handled): void => {
   const { outcome, effects } = handled;
-  for (const effect of effects) carryOutEffect(host, component, effect);
+  for (const effect of effects) carryOutEffect(host, component, effect, envelope.flow);
   if (outcome.tag === 'failed') host.onFailed(component, envelope, outcome.problem);
   else envelope.onFate?.({ ok: true, reply: outcome.tag === 'replied' ? outcome.reply : '{}' });
 };
 
-const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effect): void => {
+const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effect, flow: string): void => {
   const { ports } = host;
   if (effect.kind === 'log') ports.log(component.name, effect.level, effect.text);
   else if (effect.kind === 'wake') ports.wake(component.name, effect.token, effect.afterMs);
@@ -150,6 +164,6 @@ const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effec
   else if (effect.kind === 'kill') ports.kill(component.name, effect.process);
   else if (effect.kind === 'publish') {
     const topic = host.topics.get(effect.topic);
-    host.publish(component, effect, topic.ok ? topic.value.kind : 'event');
+    host.publish(component, effect, topic.ok ? topic.value.kind : 'event', flow);
   }
 };

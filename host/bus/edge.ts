@@ -1,13 +1,7 @@
 /** What other rooms see of the bus. */
+import type { Limits } from '../policy/index.ts';
 import type { Problem, Result } from '../problems/index.ts';
-import type {
-  Activation,
-  ActivationOptions,
-  ComponentLimits,
-  LogLevel,
-  SyncAnswer,
-  SyncCall,
-} from '../sandbox/index.ts';
+import type { Activation, ActivationOptions, LogLevel, SyncAnswer, SyncCall } from '../sandbox/index.ts';
 import type { TopicRegistry } from './registry.ts';
 
 /** One component revision, ready to be started. */
@@ -20,7 +14,7 @@ export interface BusComponent {
   readonly handles: ReadonlySet<string>;
   readonly subscribes: ReadonlySet<string>;
   readonly publishes: ReadonlySet<string>;
-  readonly limits: ComponentLimits;
+  readonly limits: Limits;
   readonly start: (
     callbacks: Pick<ActivationOptions, 'onCall' | 'onResult' | 'onGone'>,
   ) => Promise<Result<Activation>>;
@@ -45,7 +39,7 @@ export interface Prepared {
   readonly discard: () => Promise<void>;
 }
 
-export type LaneState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopped';
+export type LaneState = 'starting' | 'running' | 'waiting' | 'parked' | 'stopping' | 'stopped';
 
 export interface LaneStatus {
   readonly name: string;
@@ -54,6 +48,9 @@ export interface LaneStatus {
   /** Starts beyond the first since it was attached. */
   readonly restarts: number;
   readonly waiting: number;
+  /** Messages the component has been given and has not answered. */
+  readonly inFlight: number;
+  /** Why it does not run, or the last limit or fault it met. */
   readonly problem?: Problem;
 }
 
@@ -64,7 +61,10 @@ export interface Bus {
    * `serve` takes it into service: a revision of the same name takes over with everything that waits.
    */
   readonly prepare: (component: BusComponent) => Promise<Result<Prepared>>;
-  /** Takes it out of service: what it handles is finished within its deadline, what waits is refused. */
+  /**
+   * Takes it out of service: what waits and what comes is refused at once, what it handles is finished. Resolves when
+   * the last call has ended, which takes as long as the deadline of its batches at most.
+   */
   readonly detach: (name: string) => Promise<void>;
   /** Starts a parked component again. */
   readonly retry: (name: string) => Promise<Result<void>>;
@@ -75,13 +75,13 @@ export interface Bus {
     options: { readonly source: string; readonly to?: string },
   ) => Promise<Result<unknown>>;
   /** A message from the station itself, `station.…`, to one component. Never refused: see `hasRoom`. */
-  readonly tell: (component: string, topic: string, payload: unknown) => void;
-  /** Whether a source of messages for this component may go on; `onEased` says when to look again. */
-  readonly hasRoom: (component: string) => boolean;
+  readonly tell: (component: string, topic: string, payload: unknown, flow?: string) => void;
+  /** Whether the source of a flow of messages for this component may go on; `onEased` says when to look again. */
+  readonly hasRoom: (component: string, flow: string) => boolean;
   readonly onEased: (listener: () => void) => void;
   /** Events of a topic as they are committed. Returns the way to stop. */
   readonly listen: (topic: string, listener: (event: unknown) => void) => () => void;
   readonly status: () => readonly LaneStatus[];
-  /** Stops every component. */
+  /** Stops every component, each as `detach` does. */
   readonly close: () => Promise<void>;
 }

@@ -1,13 +1,17 @@
-/** The messages that wait for one component, oldest first, with a bound for whoever can be refused. */
+/**
+ * The messages that wait for one component, with a bound for whoever can be refused. Messages of one flow (what one
+ * agent printed and all that followed from it, one request of a client) stay in their order; flows take turns, so
+ * that an agent that floods holds up nobody but itself.
+ */
 import type { Problem } from '../problems/index.ts';
 import type { Message } from '../sandbox/index.ts';
 
-/** Messages that may wait before commands and events are refused. */
-export const inboxMessages = 4_096;
-/** Text that may wait, UTF-16 units. */
+/** Text that may wait, UTF-16 units. The number of messages is a limit of policy. */
 export const inboxUnits = 32 * 1024 * 1024;
-/** Above this a source of station messages is paused; below half of it, it goes on. */
+/** From here on a source of station messages is paused; below, it goes on. */
 export const busyMessages = 512;
+/** A flow with fewer messages than this is let in although others fill the inbox. */
+export const fairMessages = 32;
 /** Text of one batch, UTF-16 units: a batch is cut here, though never below one message. */
 const batchUnits = 1024 * 1024;
 
@@ -17,6 +21,8 @@ export type Fate =
 
 export interface Envelope {
   readonly message: Message;
+  /** What it belongs to; what follows from it belongs to the same. */
+  readonly flow: string;
   /** A command's shape is checked on its reply; absent on events and station messages. */
   readonly command: boolean;
   readonly onFate?: (fate: Fate) => void;
@@ -26,7 +32,9 @@ export interface Envelope {
 
 export interface Inbox {
   readonly size: () => number;
-  readonly isFull: () => boolean;
+  readonly sizeOf: (flow: string) => number;
+  /** Whether as many messages as may, with those that are coming, or as much text as may, waits. */
+  readonly isFull: (most: number, coming?: number) => boolean;
   readonly add: (envelope: Envelope) => void;
   /** Puts back at the front, in their order. */
   readonly putBack: (envelopes: readonly Envelope[]) => void;
@@ -36,50 +44,87 @@ export interface Inbox {
   readonly clear: () => readonly Envelope[];
 }
 
+/** First in, first out, without moving what waits. */
+interface Queue {
+  items: Envelope[];
+  head: number;
+}
+const queue = (): Queue => ({ items: [], head: 0 });
+const length = ({ items, head }: Queue): number => items.length - head;
+const drop = (from: Queue): void => {
+  from.head += 1;
+  if (from.head <= 1_024 || from.head * 2 <= from.items.length) return;
+  from.items = from.items.slice(from.head);
+  from.head = 0;
+};
+
 export const openInbox = (): Inbox => {
-  let waiting: Envelope[] = [];
-  let head = 0;
+  /** What was taken and put back: it comes before everything else. */
+  let front = queue();
+  /** Flows in the order of their turns: the first is next. */
+  const flows = new Map<string, Queue>();
+  let count = 0;
   let units = 0;
   const weight = (envelope: Envelope) => envelope.message.payload.length;
+
+  const next = (): { readonly from: Queue; readonly envelope: Envelope } | undefined => {
+    const ahead = front.items[front.head];
+    if (ahead !== undefined) return { from: front, envelope: ahead };
+    const [from] = flows.values();
+    const envelope = from?.items[from.head];
+    return from === undefined || envelope === undefined ? undefined : { from, envelope };
+  };
+  const remove = ({ from, envelope }: { readonly from: Queue; readonly envelope: Envelope }): void => {
+    drop(from);
+    count -= 1;
+    units -= weight(envelope);
+    if (from === front) return;
+    // Its turn is over: it stands behind the others with what it has left.
+    flows.delete(envelope.flow);
+    if (length(from) > 0) flows.set(envelope.flow, from);
+  };
+
   return {
-    size: () => waiting.length - head,
-    isFull: () => waiting.length - head >= inboxMessages || units >= inboxUnits,
+    size: () => count,
+    sizeOf: (flow) => {
+      const own = flows.get(flow);
+      return own === undefined ? 0 : length(own);
+    },
+    isFull: (most, coming = 0) => count + coming >= most || units >= inboxUnits,
     add: (envelope) => {
-      waiting.push(envelope);
+      const own = flows.get(envelope.flow) ?? queue();
+      own.items.push(envelope);
+      flows.set(envelope.flow, own);
+      count += 1;
       units += weight(envelope);
     },
     putBack: (envelopes) => {
-      waiting = [...envelopes, ...waiting.slice(head)];
-      head = 0;
+      front = { items: [...envelopes, ...front.items.slice(front.head)], head: 0 };
+      count += envelopes.length;
       for (const envelope of envelopes) units += weight(envelope);
     },
     take: (most) => {
-      let end = head;
+      const batch: Envelope[] = [];
       let taken = 0;
-      while (end < waiting.length && end - head < most) {
-        const next = waiting[end];
-        if (next === undefined) break;
-        const first = end === head;
-        if (!first && (next.alone === true || taken + weight(next) > batchUnits)) break;
-        taken += weight(next);
-        end += 1;
-        if (next.alone === true) break;
-      }
-      const batch = waiting.slice(head, end);
-      units -= taken;
-      head = end;
-      if (head > 1_024 && head * 2 > waiting.length) {
-        waiting = waiting.slice(head);
-        head = 0;
+      while (batch.length < most) {
+        const found = next();
+        if (found === undefined) break;
+        const { envelope } = found;
+        if (batch.length > 0 && (envelope.alone === true || taken + weight(envelope) > batchUnits)) break;
+        remove(found);
+        batch.push(envelope);
+        taken += weight(envelope);
+        if (envelope.alone === true) break;
       }
       return batch;
     },
-    nextIsAlone: () => waiting[head]?.alone === true,
+    nextIsAlone: () => next()?.envelope.alone === true,
     clear: () => {
-      const all = waiting.slice(head);
-      waiting = [];
-      head = 0;
-      units = 0;
+      const all: Envelope[] = [];
+      for (let found = next(); found !== undefined; found = next()) {
+        remove(found);
+        all.push(found.envelope);
+      }
       return all;
     },
   };

@@ -3,22 +3,23 @@
  *
  * A batch that traps is run again message by message, so that only the guilty one fails. A message whose effects
  * were refused or rolled back leaves the guest's memory ahead of its store, so the instance is started afresh and
- * what came after that message runs again on the fresh one.
+ * what came after that message runs again on the fresh one. One that is asked to stop takes nothing more, finishes
+ * what is in flight (each batch has a deadline) and is gone.
  */
-import { ok, type Problem, problem, type Result } from '../problems/index.ts';
+import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import type { Activation, BatchResult, Handled } from '../sandbox/index.ts';
 import type { BusComponent, EffectPorts, LaneState, LaneStatus, Prepared } from './edge.ts';
 import { type Envelope, openInbox } from './inbox.ts';
+import { openRestarts, type Verdict } from './restarts.ts';
 
 /** Batches posted ahead, so that the worker never waits for the host. */
 const inFlightBatches = 2;
-const backoffFirstMs = 100;
-const backoffLongestMs = 30_000;
-/** Failures in a row, without one message handled between them, after which it is parked. */
-const failuresToPark = 6;
+/** The same limit reached again within this time is not told again, ms. */
+const tellAgainMs = 60_000;
 
 export interface LaneHost {
   readonly ports: EffectPorts;
+  readonly now: () => number;
   /**
    * Commits what a batch came to, in order. `stoppedAt` is the first message whose effects were not kept: those
    * before it are settled, it has `problem`, those after it have not happened.
@@ -29,7 +30,11 @@ export interface LaneHost {
     handled: readonly Handled[],
   ) => { readonly stoppedAt?: number; readonly problem?: Problem };
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
-  readonly onState: (component: BusComponent, kind: string, problem?: Problem) => void;
+  readonly onState: (
+    component: BusComponent,
+    kind: 'start' | 'fail' | 'park' | 'limit',
+    problem?: Problem,
+  ) => void;
   readonly onEased: () => void;
 }
 
@@ -38,8 +43,10 @@ export interface Lane {
   /** Starts an instance of a revision beside the one that serves. */
   readonly prepare: (next: BusComponent) => Promise<Result<Prepared>>;
   readonly offer: (envelope: Envelope) => void;
-  readonly isFull: () => boolean;
+  /** Why it takes no more messages, or undefined; `coming` are on their way to it. Being full is told and shown. */
+  readonly fullness: (coming?: number) => Problem | undefined;
   readonly waiting: () => number;
+  readonly waitingOf: (flow: string) => number;
   readonly status: () => LaneStatus;
   readonly retry: () => Promise<Result<void>>;
   readonly stop: () => Promise<void>;
@@ -59,13 +66,17 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   let component = first;
   let life: Life | undefined;
   let state: LaneState = 'starting';
-  let restarts = 0;
-  let failures = 0;
+  let restarted = 0;
   let lastProblem: Problem | undefined;
   let pumpAsked = false;
   let holding = false;
   let backoff: NodeJS.Timeout | undefined;
-  let onIdle: (() => void) | undefined;
+  /** Counts what may bring an instance up; one that was overtaken meanwhile gives its instance up. */
+  let attempt = 0;
+  let stopping: Promise<void> | undefined;
+  let onIdle: (() => void)[] = [];
+  const toldAt = new Map<string, number>();
+  const restarts = openRestarts();
   const inbox = openInbox();
 
   const bringUp = async (next: BusComponent): Promise<Result<Life>> => {
@@ -86,6 +97,8 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   };
 
   const serve = (next: Life) => {
+    attempt += 1;
+    clearTimeout(backoff);
     life = next;
     holding = false;
     state = 'running';
@@ -125,20 +138,32 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     for (const envelope of flight.envelopes.slice(0, settled)) {
       host.ports.settleSpawns(component.name, envelope.message.id, true);
     }
-    if (settled > 0) failures = 0;
+    if (settled > 0) restarts.worked();
     const guilty = flight.envelopes[settled];
     if (guilty !== undefined) {
-      const rest = takeBack(current);
-      rollBack([guilty, ...rest]);
-      inbox.putBack([...flight.envelopes.slice(settled + 1), ...rest]);
-      host.onFailed(component, guilty, why ?? problem('bus/message-failed'));
-      abandon(current);
-      void restart();
+      rollBackFrom(
+        current,
+        guilty,
+        flight.envelopes.slice(settled + 1),
+        why ?? problem('bus/message-failed'),
+      );
       return;
     }
-    if (current.flights.length === 0) onIdle?.();
+    if (current.flights.length === 0) tellIdle();
     host.onEased();
     pump();
+  };
+
+  /** A message whose effects were refused: it failed, and what came after it runs again on a fresh instance. */
+  const rollBackFrom = (current: Life, guilty: Envelope, after: readonly Envelope[], why: Problem) => {
+    const rest = takeBack(current);
+    rollBack([guilty, ...after, ...rest]);
+    giveBack([...after, ...rest]);
+    lastProblem = why;
+    if (guilty.onFate !== undefined) host.onState(component, 'fail', why);
+    host.onFailed(component, guilty, why);
+    abandon(current);
+    goOn(restarts.replaced(why, host.now(), component.limits.restartsPerHour));
   };
 
   /** None of the batch's effects happened. Alone, the message failed; else each is tried alone. */
@@ -146,7 +171,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     const rest = takeBack(current);
     rollBack([...flight.envelopes, ...rest]);
     const only = flight.envelopes.length === 1 ? flight.envelopes[0] : undefined;
-    inbox.putBack(
+    giveBack(
       only === undefined
         ? [...flight.envelopes.map((envelope) => ({ ...envelope, alone: true })), ...rest]
         : rest,
@@ -159,13 +184,19 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   const lose = (current: Life, why: Problem) => {
     const rest = takeBack(current);
     rollBack(rest);
-    inbox.putBack(rest);
+    giveBack(rest);
     abandon(current);
     fail(why);
   };
 
   const takeBack = (current: Life): readonly Envelope[] =>
     current.flights.splice(0).flatMap((flight) => flight.envelopes);
+
+  /** To the front of the inbox; one that stops will not run them again. */
+  const giveBack = (envelopes: readonly Envelope[]) => {
+    if (stopping === undefined) inbox.putBack(envelopes);
+    else for (const envelope of envelopes) host.onFailed(component, envelope, stoppedProblem());
+  };
 
   const rollBack = (envelopes: readonly Envelope[]) => {
     for (const envelope of envelopes) host.ports.settleSpawns(component.name, envelope.message.id, false);
@@ -174,65 +205,73 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   const abandon = (current: Life) => {
     if (life === current) life = undefined;
     void current.activation.stop();
-    onIdle?.();
+    tellIdle();
+  };
+  const tellIdle = () => {
+    for (const told of onIdle.splice(0)) told();
   };
 
   const fail = (why: Problem) => {
-    failures += 1;
     lastProblem = why;
-    host.onState(component, 'component-failed', why);
-    if (failures >= failuresToPark) return park(why);
-    void restart(failures < 2 ? 0 : Math.min(backoffFirstMs * 2 ** (failures - 2), backoffLongestMs));
+    host.onState(component, 'fail', why);
+    goOn(restarts.failed(why, host.now(), component.limits.restartsPerHour));
+  };
+
+  const goOn = (verdict: Verdict) => {
+    if (stopping !== undefined) return;
+    if ('park' in verdict) park(verdict.park);
+    else void restart(verdict.afterMs);
   };
 
   const park = (why: Problem) => {
+    attempt += 1;
     state = 'parked';
-    host.onState(component, 'component-parked', why);
+    lastProblem = why.subject === undefined ? { ...why, subject: component.name } : why;
+    host.onState(component, 'park', lastProblem);
     refuseWaiting(problem('bus/component-parked', { subject: component.name, evidence: why.message }));
   };
 
   const refuseWaiting = (why: Problem) => {
     for (const envelope of inbox.clear()) host.onFailed(component, envelope, why);
   };
+  const stoppedProblem = () => problem('bus/component-stopped', { subject: component.name });
 
-  const restart = async (afterMs = 0): Promise<void> => {
-    if (state === 'stopped') return;
+  const restart = async (afterMs: number): Promise<void> => {
+    attempt += 1;
+    const mine = attempt;
     state = 'waiting';
     if (afterMs > 0) {
       await new Promise<void>((resolve) => {
         backoff = setTimeout(resolve, afterMs);
       });
     }
-    if (isStopped()) return;
-    const next = component;
-    const begun = await bringUp(next);
-    if (isStopped() || next !== component) {
+    if (mine !== attempt) return;
+    const begun = await bringUp(component);
+    if (mine !== attempt) {
       if (begun.ok) void begun.value.activation.stop();
       return;
     }
-    restarts += 1;
-    if (begun.ok) serve(begun.value);
-    else fail(begun.problem);
+    restarted += 1;
+    if (!begun.ok) return fail(begun.problem);
+    serve(begun.value);
+    host.onState(component, 'start');
   };
-  const isStopped = () => state === 'stopped';
 
-  /** Holds what waits; resolves when nothing is in flight, at the latest after the deadline of the batches. */
-  const drained = async (): Promise<void> => {
-    holding = true;
-    if ((life?.flights.length ?? 0) > 0) {
-      await new Promise<void>((resolve) => {
-        const late = setTimeout(resolve, component.limits.callDeadlineMs * inFlightBatches);
-        onIdle = () => {
-          clearTimeout(late);
-          resolve();
-        };
-      });
-    }
-    onIdle = undefined;
+  /** Resolves when nothing is in flight, or after `withinMs`. */
+  const idle = async (withinMs?: number): Promise<void> => {
+    if ((life?.flights.length ?? 0) === 0) return;
+    let late: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      onIdle = [...onIdle, resolve];
+      if (withinMs !== undefined) late = setTimeout(resolve, withinMs);
+    });
+    clearTimeout(late);
   };
 
   const takeOver = async (next: BusComponent, begun: Life): Promise<void> => {
-    await drained();
+    holding = true;
+    await idle(component.limits.callDeadlineMs * inFlightBatches);
+    if (stopping !== undefined) return begun.activation.stop();
     const old = life;
     if (old !== undefined) {
       const rest = takeBack(old);
@@ -241,9 +280,21 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       void old.activation.stop();
     }
     component = next;
-    failures = 0;
+    restarts.reset();
     lastProblem = undefined;
     serve(begun);
+  };
+
+  const end = async (): Promise<void> => {
+    attempt += 1;
+    clearTimeout(backoff);
+    state = 'stopping';
+    refuseWaiting(stoppedProblem());
+    await idle();
+    state = 'stopped';
+    const old = life;
+    life = undefined;
+    await old?.activation.stop();
   };
 
   return {
@@ -257,49 +308,62 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       });
     },
     offer: (envelope) => {
-      if (state === 'parked' || state === 'stopped') {
-        const code = state === 'parked' ? 'bus/component-parked' : 'bus/component-stopped';
-        host.onFailed(component, envelope, problem(code, { subject: component.name }));
-        return;
+      if (state === 'parked') {
+        const why = problem('bus/component-parked', { subject: component.name });
+        return host.onFailed(component, envelope, why);
       }
+      if (stopping !== undefined) return host.onFailed(component, envelope, stoppedProblem());
       inbox.add(envelope);
       pump();
     },
-    isFull: inbox.isFull,
+    fullness: (coming = 0) => {
+      const { inbox: most } = component.limits;
+      if (!inbox.isFull(most, coming)) return undefined;
+      const why = problem('bus/inbox-full', {
+        subject: component.name,
+        evidence: `${inbox.size()} waiting; ${most} are allowed (inbox)`,
+      });
+      lastProblem = why;
+      if (host.now() - (toldAt.get(why.code) ?? Number.NEGATIVE_INFINITY) >= tellAgainMs) {
+        toldAt.set(why.code, host.now());
+        host.onState(component, 'limit', why);
+      }
+      return why;
+    },
     waiting: inbox.size,
+    waitingOf: inbox.sizeOf,
     status: () => ({
       name: component.name,
       revision: component.revision,
       state,
-      restarts,
+      restarts: restarted,
       waiting: inbox.size(),
+      inFlight: life?.flights.reduce((sum, { envelopes }) => sum + envelopes.length, 0) ?? 0,
       ...(lastProblem === undefined ? {} : { problem: lastProblem }),
     }),
     retry: async () => {
       if (state !== 'parked') return ok(undefined);
-      failures = 0;
+      attempt += 1;
+      const mine = attempt;
       state = 'waiting';
       const begun = await bringUp(component);
+      if (mine !== attempt) {
+        if (begun.ok) void begun.value.activation.stop();
+        return refuse('bus/component-stopped', { subject: component.name });
+      }
       if (!begun.ok) {
         lastProblem = begun.problem;
         state = 'parked';
         return begun;
       }
+      restarts.reset();
       lastProblem = undefined;
       serve(begun.value);
       return ok(undefined);
     },
-    stop: async () => {
-      await drained();
-      state = 'stopped';
-      clearTimeout(backoff);
-      const old = life;
-      life = undefined;
-      if (old !== undefined) {
-        rollBack(takeBack(old));
-        await old.activation.stop();
-      }
-      refuseWaiting(problem('bus/component-stopped', { subject: component.name }));
+    stop: () => {
+      stopping ??= end();
+      return stopping;
     },
   };
 };

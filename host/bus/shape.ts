@@ -13,6 +13,21 @@ export interface Shape {
   readonly check: (payload: string, subject: string) => Result<unknown>;
 }
 
+/** Where a value does not fit and why, or undefined. */
+const misfitOf = (validator: Validator, value: unknown): string | undefined => {
+  try {
+    const { valid, errors } = validator.validate(value);
+    if (valid) return undefined;
+    // The innermost error stands last and has the longest path.
+    const worst = errors.at(-1);
+    return `${worst?.instanceLocation ?? '#'}: ${worst?.error ?? 'does not fit'}`;
+  } catch (cause) {
+    // Values are compared by recursion: thousands of nested lists, which a guest may send, exhaust the stack.
+    if (cause instanceof RangeError) return '#: is nested too deeply';
+    throw cause;
+  }
+};
+
 export const shapeFrom = (schema: Readonly<Record<string, unknown>>): Shape => {
   const validator = new Validator(schema, '2020-12', true);
   return {
@@ -29,15 +44,8 @@ export const shapeFrom = (schema: Readonly<Record<string, unknown>>): Shape => {
       } catch {
         return refuse('bus/payload-invalid', { subject, evidence: 'not JSON' });
       }
-      const { valid, errors } = validator.validate(value);
-      if (valid) return ok(value);
-      // The innermost error stands last and has the longest path.
-      const worst = errors.at(-1);
-      const place = worst === undefined ? '#' : worst.instanceLocation;
-      return refuse('bus/payload-invalid', {
-        subject,
-        evidence: `${place}: ${worst?.error ?? 'does not fit'}`,
-      });
+      const misfit = misfitOf(validator, value);
+      return misfit === undefined ? ok(value) : refuse('bus/payload-invalid', { subject, evidence: misfit });
     },
   };
 };

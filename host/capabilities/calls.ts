@@ -23,6 +23,7 @@ const needs: Readonly<Record<SyncCall['call'], string>> = {
   'process.spawn': permissionFor.process,
   'session-context.servers': permissionFor['session-context'],
   'session-context.place-skills': permissionFor['session-context'],
+  'session-context.outside': permissionFor['session-context'],
 };
 
 export const answerCalls =

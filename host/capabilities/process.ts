@@ -21,6 +21,8 @@ export interface ProcessCapability {
   readonly kill: (component: string, process: string) => void;
   /** Looks again at what was paused. */
   readonly eased: () => void;
+  /** The station stops: what ends from now on ends with it, and no component is told that its agent failed. */
+  readonly silence: () => void;
   /** Ends what a component that is taken out of service runs. */
   readonly endAllOf: (component: string) => Promise<void>;
 }
@@ -30,8 +32,9 @@ export interface ProcessPorts {
   readonly policy: () => Policy;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly redact: (text: string) => string;
-  readonly tell: (component: string, topic: string, payload: unknown) => void;
-  readonly hasRoom: (component: string) => boolean;
+  /** What one process tells is one flow. */
+  readonly tell: (component: string, topic: string, payload: unknown, flow: string) => void;
+  readonly hasRoom: (component: string, flow: string) => boolean;
   readonly log: (component: string, level: 'info' | 'warn', text: string) => void;
   readonly newId: () => string;
 }
@@ -53,6 +56,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   const owned = new Map<string, Owned>();
   const ended = new Map<string, string>();
   const unsettled = new Map<string, Owned[]>();
+  let silent = false;
   const forget = (one: Owned) => {
     owned.delete(one.id);
     ended.set(one.id, one.component);
@@ -67,7 +71,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   };
 
   const refuseIfCrowded = (one: Owned) => {
-    if (one.paused || ports.hasRoom(one.component)) return;
+    if (one.paused || ports.hasRoom(one.component, one.id)) return;
     one.paused = true;
     one.running?.pause();
   };
@@ -80,7 +84,12 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       return;
     }
     for (const line of lines) {
-      ports.tell(one.component, 'station.process.line', { process: one.id, line: ports.redact(line) });
+      ports.tell(
+        one.component,
+        'station.process.line',
+        { process: one.id, line: ports.redact(line) },
+        one.id,
+      );
     }
     refuseIfCrowded(one);
   };
@@ -113,13 +122,14 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       onLines: (lines, stream) => onLines(one, lines, stream),
       onExit: (exit) => {
         forget(one);
-        if (one.disowned) return;
-        ports.tell(one.component, 'station.process.exited', {
+        if (one.disowned || silent) return;
+        const ended = {
           process: one.id,
           ...(exit.code === null ? {} : { code: exit.code }),
           ...(exit.signal === null ? {} : { signal: exit.signal }),
           ...(exit.problem === undefined ? {} : { reason: `${exit.problem.code}: ${exit.problem.message}` }),
-        });
+        };
+        ports.tell(one.component, 'station.process.exited', ended, one.id);
       },
     });
     if (!started.ok) return started.problem;
@@ -156,10 +166,13 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
     kill: (_component, process) => void owned.get(process)?.running?.end(),
     eased: () => {
       for (const one of owned.values()) {
-        if (!one.paused || !ports.hasRoom(one.component)) continue;
+        if (!one.paused || !ports.hasRoom(one.component, one.id)) continue;
         one.paused = false;
         one.running?.resume();
       }
+    },
+    silence: () => {
+      silent = true;
     },
     endAllOf: async (component) => {
       const mine = ownedBy(component);

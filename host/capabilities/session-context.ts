@@ -1,4 +1,4 @@
-/** `session-context`: what an agent may get, and the placing of skills. The context room answers. */
+/** `session-context`: what an agent may get, the placing of skills, and what lies inside a workspace. The context room answers. */
 import type { Result } from '../problems/index.ts';
 import type { SyncAnswer, SyncCall } from '../sandbox/index.ts';
 
@@ -6,11 +6,14 @@ import type { SyncAnswer, SyncCall } from '../sandbox/index.ts';
 export interface SessionContext {
   readonly servers: (agent: string) => unknown;
   readonly placeSkills: (cwd: string, sink: string) => Promise<Result<unknown>>;
+  readonly outside: (cwd: string, paths: readonly string[]) => Result<unknown>;
 }
 
 type ContextCall = Extract<SyncCall, { call: `session-context.${string}` }>;
 
-export const answerContext = async (context: SessionContext, call: ContextCall): Promise<SyncAnswer> =>
-  call.call === 'session-context.servers'
-    ? { ok: true, value: context.servers(call.agent) }
+export const answerContext = async (context: SessionContext, call: ContextCall): Promise<SyncAnswer> => {
+  if (call.call === 'session-context.servers') return { ok: true, value: context.servers(call.agent) };
+  return call.call === 'session-context.outside'
+    ? context.outside(call.cwd, call.paths)
     : context.placeSkills(call.cwd, call.sink);
+};

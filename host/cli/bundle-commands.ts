@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ok } from '../problems/index.ts';
 import { problemText, type Run, short, table } from './output.ts';
-import { bundleRows, bundleText } from './show.ts';
+import { bundleRows, bundleText, installedText, uninstalledText } from './show.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
 
@@ -15,26 +15,56 @@ export const addBundleCommands = (program: Command, run: Run): void => {
     bundle
       .command('pack')
       .argument('<dir>', 'folder of the bundle')
-      .option('-o, --out <dir>', 'write the packed bundle there instead of into <dir>')
+      .option('-o, --out <place>', 'write the packed bundle there: a folder, or an archive (.tgz)')
+      .option('--sign <key>', 'sign it with a private key (see `jupiter bundle keygen`)')
       .description('compute digests and sizes and write bundle.json'),
     'bundle pack ./my-bundle',
-  ).action((dir: string, { out }: { out?: string }) =>
+    'bundle pack ./my-bundle -o my-bundle.tgz --sign ./signing-key.pem',
+  ).action((dir: string, { out, sign }: { out?: string; sign?: string }) =>
     run(async () => {
-      const { packBundle } = await import('../bundles/index.ts');
-      const packed = await packBundle(resolve(dir), out === undefined ? undefined : resolve(out));
+      const { packBundle, readKey } = await import('../bundles/index.ts');
+      const key = sign === undefined ? undefined : readKey(resolve(sign));
+      if (key !== undefined && !key.ok) return key;
+      const packed = await packBundle(resolve(dir), out === undefined ? undefined : resolve(out), key?.value);
       if (!packed.ok) return packed;
-      const { manifest, identity, folder } = packed.value;
+      const { manifest, identity, folder, signature } = packed.value;
       const { id, version, content } = manifest;
+      const signed = signature === undefined ? '' : `\nsigned by ${signature.key}`;
       return ok({
-        json: { id, version, revision: identity, files: content.length, folder },
-        plain: `${id} ${version}  ${short(identity)}  ${content.length} files  ${folder}`,
+        json: {
+          id,
+          version,
+          revision: identity,
+          files: content.length,
+          folder,
+          ...(signature === undefined ? {} : { signedBy: signature.key }),
+        },
+        plain: `${id} ${version}  ${short(identity)}  ${content.length} files  ${folder}${signed}`,
+      });
+    }),
+  );
+  example(
+    bundle
+      .command('keygen')
+      .option('-o, --out <file>', 'where the private key goes', 'signing-key.pem')
+      .description('make a key to sign bundles with; prints the public one'),
+    'bundle keygen -o ~/keys/bundles.pem',
+  ).action(({ out }: { out: string }) =>
+    run(async () => {
+      const { makeKey } = await import('../bundles/index.ts');
+      const made = makeKey(resolve(out));
+      if (!made.ok) return made;
+      const { file, key } = made.value;
+      return ok({
+        json: { file, key },
+        plain: `private key  ${file}, readable by you only: keep it, and give it to nobody\npublic key   ${key}`,
       });
     }),
   );
   example(
     bundle
       .command('diagnose')
-      .argument('<src>', 'folder of the bundle')
+      .argument('<src>', 'folder or archive (.tgz) of the bundle')
       .description('find everything wrong with a bundle; changes nothing'),
     'bundle diagnose ./my-bundle',
   ).action((src: string) =>
@@ -55,10 +85,54 @@ export const addBundleCommands = (program: Command, run: Run): void => {
   example(
     bundle
       .command('install')
-      .argument('<src>', 'folder of the bundle')
-      .description('verify, stage and activate a bundle'),
+      .argument('<src>', 'folder or archive (.tgz) of the bundle')
+      .description('verify, stage and activate a bundle; says what it asks for'),
     'bundle install ./my-bundle',
-  ).action((src: string) => run((io) => answer(io, 'bundle.install', { source: resolve(src) }, bundleText)));
+    'bundle install my-bundle.tgz',
+  ).action((src: string) =>
+    run(async (io) => {
+      const installed = await ask(io, 'bundle.install', { source: resolve(src) });
+      if (!installed.ok) return installed;
+      // Installed, and still not all of what was meant where a component of it did not start.
+      const failed = installed.value.components.some(
+        ({ candidate }) => candidate !== undefined && candidate.problem.code !== 'bundle/not-granted',
+      );
+      return ok({
+        json: installed.value,
+        plain: installedText(installed.value),
+        ...(failed ? { exit: 1 as const } : {}),
+      });
+    }),
+  );
+  const granting = (name: 'grant' | 'revoke', which: string, description: string): void => {
+    example(
+      bundle
+        .command(name)
+        .argument('<id>', 'the bundle')
+        .argument('[permission...]', which)
+        .description(description),
+      `bundle ${name} example.notes`,
+      `bundle ${name} example.notes store:own`,
+    ).action((id: string, permissions: string[]) =>
+      run((io) =>
+        answer(
+          io,
+          `bundle.${name}`,
+          permissions.length === 0 ? { id } : { id, permissions },
+          ({ permissions: changed, policyRevision }) =>
+            changed.length === 0
+              ? 'nothing to change'
+              : `${name === 'grant' ? 'granted' : 'revoked'}: ${changed.join(', ')}; the policy is now ${short(policyRevision)}`,
+        ),
+      ),
+    );
+  };
+  granting(
+    'grant',
+    'default: all that it asks for',
+    'let a bundle have permissions; policy.jsonc keeps its comments',
+  );
+  granting('revoke', 'default: all that it has', 'take permissions away; bites at the next effect');
   example(bundle.command('list').description('installed bundles and what they run'), 'bundle list').action(
     () =>
       run((io) =>
@@ -71,22 +145,30 @@ export const addBundleCommands = (program: Command, run: Run): void => {
     bundle
       .command('verify')
       .argument('[id]', 'one bundle')
-      .description('read every byte of installed bundles again'),
+      .description('read every byte again: packages, what was generated from them, skills in workspaces'),
     'bundle verify',
     'bundle verify bearpunch.sessions',
   ).action((id: string | undefined) =>
     run(async (io) => {
       const found = await ask(io, 'bundle.verify', id === undefined ? {} : { id });
       if (!found.ok) return found;
-      const { bundles } = found.value;
-      const plain = bundles
-        .map((one) =>
+      const { bundles, placed } = found.value;
+      const plain = [
+        ...bundles.map((one) =>
           one.problem === undefined
             ? `${one.id}  intact`
             : `${one.id}\n${problemText(one.problem, plainSink)}`,
-        )
-        .join('\n');
-      const damaged = bundles.some((one) => one.problem !== undefined);
+        ),
+        ...placed.map((skill) => {
+          const place = `${skill.cwd}/${skill.sink}${skill.name === null ? '' : `/${skill.name}`}`;
+          return skill.problems.length === 0
+            ? `${place}  intact`
+            : [place, ...skill.problems.map((one) => problemText(one, plainSink))].join('\n');
+        }),
+      ].join('\n');
+      const damaged =
+        bundles.some((one) => one.problem !== undefined) ||
+        placed.some(({ problems }) => problems.length > 0);
       return ok({ json: found.value, plain, ...(damaged ? { exit: 1 } : {}) });
     }),
   );
@@ -103,14 +185,5 @@ export const addBundleCommands = (program: Command, run: Run): void => {
       .argument('<id>', 'the bundle')
       .description('stop, forget and remove a bundle'),
     'bundle uninstall example.notes',
-  ).action((id: string) =>
-    run((io) =>
-      answer(
-        io,
-        'bundle.uninstall',
-        { id },
-        ({ id: gone, revision }) => `${gone} ${short(revision)} uninstalled`,
-      ),
-    ),
-  );
+  ).action((id: string) => run((io) => answer(io, 'bundle.uninstall', { id }, uninstalledText)));
 };

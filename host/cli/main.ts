@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { type Problem, problem } from '../problems/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
+import { addComponentCommands } from './component-commands.ts';
 import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
@@ -56,6 +57,7 @@ export const commandLine = (run: Run): Command => {
   addBundleCommands(program, run);
   addPolicyCommands(program, run);
   addSessionCommands(program, run);
+  addComponentCommands(program, run);
   addContractsCommands(program, run);
   registerSkills(program, run, { bundles: bundledSkills });
   return program;

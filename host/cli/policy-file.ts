@@ -1,19 +1,8 @@
 /** The policy file as the operator's commands read and write it. */
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
 import { join } from 'node:path';
 import { provisionFor } from '../context/index.ts';
-import { editPolicy, openPolicySource, type Policy } from '../policy/index.ts';
-import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import { changePolicyFile, openPolicySource, type Policy } from '../policy/index.ts';
+import { failed, ok, type Result } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
@@ -50,34 +39,11 @@ export const explainFor = (file: string, agent: string, cwd: string | undefined)
   });
 };
 
-const replaceFile = (file: string, text: string): Result<void> => {
-  const beside = `${file}.${process.pid}.new`;
-  try {
-    const descriptor = openSync(beside, 'wx', statSync(file).mode & 0o777);
-    writeSync(descriptor, text);
-    fsyncSync(descriptor);
-    closeSync(descriptor);
-    renameSync(beside, file);
-    return ok(undefined);
-  } catch (error) {
-    rmSync(beside, { force: true });
-    return refuse('cli/file-unwritable', { subject: file, evidence: (error as Error).message });
-  }
-};
-
-/** Sets (or, with `undefined`, removes) one entry; the file is whole before and after, whatever happens. */
+/** Sets (or, with `undefined`, removes) one entry. */
 export const changePolicy = async (file: string, path: string, value: unknown): Promise<Result<Answer>> => {
-  const before = readPolicyFile(file);
-  const missing = before.problems.find(
-    ({ code }) => code === 'policy/missing' || code === 'policy/unreadable',
-  );
-  if (missing !== undefined) return failed(missing);
-  const target = realpathSync(file);
-  const edited = editPolicy(readFileSync(target, 'utf8'), path, value, file);
-  if (!edited.ok) return edited;
-  const written = replaceFile(target, edited.value);
-  if (!written.ok) return written;
-  const { revision, problems } = readPolicyFile(file);
+  const changed = changePolicyFile(file, [{ path, value }]);
+  if (!changed.ok) return changed;
+  const { revision, problems } = changed.value;
   return ok({
     json: { file, revision, problems },
     plain: `${path} ${value === undefined ? 'removed' : 'set'}; the policy is now ${short(revision)}`,

@@ -1,6 +1,6 @@
 /** `session …`: everything about sessions is the station's; this only asks and shows. */
 import { resolve } from 'node:path';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { plainEntry } from '../../contracts/transcript.ts';
 import { ok, refuse } from '../problems/index.ts';
 import type { TranscriptEntry } from '../station/index.ts';
@@ -14,10 +14,16 @@ interface CreateOptions {
   readonly cwd: string;
   readonly title?: string;
   readonly approve?: 'manual' | 'auto' | 'workspace';
+  readonly answerWithin?: number;
   readonly requireServer: readonly string[];
   readonly requireSkill: readonly string[];
 }
 
+const seconds = (value: string): number => {
+  const found = Number(value);
+  if (!(found > 0)) throw new InvalidArgumentError('A number of seconds is expected.');
+  return found;
+};
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
 const addCreate = (session: Command, run: Run): void => {
@@ -34,11 +40,12 @@ const addCreate = (session: Command, run: Run): void => {
           'workspace',
         ]),
       )
+      .option('--answer-within <seconds>', 'deny a permission request nobody answered by then', seconds)
       .option('--require-server <name>', 'do not start without this server (repeatable)', collect, [])
       .option('--require-skill <name>', 'do not start without this skill (repeatable)', collect, [])
       .description('decide and place what the agent gets, and start it'),
     'session create --agent claude --cwd ./repo',
-  ).action(({ agent, cwd, title, approve, requireServer, requireSkill }: CreateOptions) =>
+  ).action(({ agent, cwd, title, approve, answerWithin, requireServer, requireSkill }: CreateOptions) =>
     run((io) =>
       answer(
         io,
@@ -48,6 +55,7 @@ const addCreate = (session: Command, run: Run): void => {
           cwd: resolve(cwd),
           ...(title === undefined ? {} : { title }),
           ...(approve === undefined ? {} : { approve }),
+          ...(answerWithin === undefined ? {} : { answerWithinMs: Math.round(answerWithin * 1_000) }),
           ...(requireServer.length === 0 ? {} : { requireServers: [...requireServer] }),
           ...(requireSkill.length === 0 ? {} : { requireSkills: [...requireSkill] }),
         },

@@ -4,28 +4,81 @@ import type { MethodResult } from '../station/index.ts';
 import { short, table, when } from './output.ts';
 
 export type Bundle = MethodResult<'bundle.list'>['bundles'][number];
+type Component = Bundle['components'][number];
 export type Session = MethodResult<'session.show'>;
 
 const about = ({ code, message, evidence }: Problem): string =>
   `${code}: ${message}${evidence === undefined ? '' : ` (${evidence})`}`;
 
+/** `notes running`, and where another revision than the bundle's serves, which. */
+const componentText = ({ id, state, serving, retained }: Component, revision: string): string => {
+  const other = serving === undefined || serving === revision ? '' : ` from ${short(serving)}`;
+  return `${id} ${state}${other}${retained === undefined ? '' : `, ${short(retained)} retained`}`;
+};
+
+const componentFaults = ({ id, problem, candidate, serving }: Component): readonly string[] => [
+  ...(problem === undefined ? [] : [`${id}: ${about(problem)}`]),
+  // Where nothing serves, the candidate's problem is the component's.
+  ...(candidate === undefined || (serving === undefined && candidate.problem.code === problem?.code)
+    ? []
+    : [`${id}: candidate ${short(candidate.revision)}: ${about(candidate.problem)}`]),
+];
+
 /** One row a bundle, and below it one for whatever is not as it should be. */
 export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly string[])[] =>
-  bundles.flatMap(({ id, version, revision, components, skills, topics, ungranted, problem }) => {
+  bundles.flatMap((bundle) => {
+    const { id, version, revision, completeness, components, skills, topics, ungranted, problem } = bundle;
     const parts = [
-      ...components.map((component) => `${component.id} ${component.state}`),
+      ...(completeness === 'complete' ? [] : [completeness]),
+      ...components.map((component) => componentText(component, revision)),
       ...(skills.length === 0 ? [] : [`skills: ${skills.join(', ')}`]),
       ...(topics === 0 ? [] : [`${topics} topics`]),
     ];
     const faults = [
       ...(problem === undefined ? [] : [about(problem)]),
-      ...components.flatMap((component) =>
-        component.problem === undefined ? [] : [`${component.id}: ${about(component.problem)}`],
-      ),
+      ...components.flatMap(componentFaults),
       ...(ungranted.length === 0 ? [] : [`not granted by policy: ${ungranted.join(', ')}`]),
     ];
     return [[id, version, short(revision), parts.join('; ')], ...faults.map((fault) => ['', '', '', fault])];
   });
+
+/** As `bundleText`, with what the bundle asks for and how to grant the rest of it. */
+export const installedText = (bundle: Bundle): string =>
+  [
+    bundleText(bundle),
+    ...(bundle.asks.length === 0 ? [] : [`asks for  ${bundle.asks.join(', ')}`]),
+    ...(bundle.ungranted.length === 0
+      ? []
+      : [
+          `not granted  ${bundle.ungranted.join(', ')}: what needs it does not start`,
+          `Grant it with: jupiter bundle grant ${bundle.id}`,
+        ]),
+  ].join('\n');
+
+/** What became of the skills it had placed, a line for each place. */
+export const uninstalledText = ({ id, revision, places }: MethodResult<'bundle.uninstall'>): string =>
+  [
+    `${id} ${short(revision)} uninstalled`,
+    ...places.flatMap(({ cwd, sink, removed, kept, waits, problems }) => [
+      ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${files} files`),
+      ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
+      ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
+      ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
+    ]),
+  ].join('\n');
+
+/** One line an event. */
+export const eventRow = ({
+  at,
+  kind,
+  subject,
+  problem,
+}: MethodResult<'events'>['events'][number]): readonly string[] => [
+  when(at),
+  kind,
+  subject,
+  problem === undefined ? '' : about(problem),
+];
 
 export const bundleText = (bundle: Bundle): string => table(bundleRows([bundle]));
 
@@ -38,6 +91,11 @@ const usageText = (usage: Session['usage']): string =>
         )
         .join(', ');
 
+const stateText = ({ state, reason, attached }: Session): string => {
+  if (reason !== undefined) return `${state}: ${reason}`;
+  return state === 'idle' && !attached ? 'idle; the agent is started again at the next prompt' : state;
+};
+
 const section = (
   title: string,
   rows: readonly (readonly (string | number | undefined)[])[],
@@ -45,11 +103,11 @@ const section = (
 
 /** The whole record of a session: what it is, what it was offered, what was placed, what waits for an answer. */
 export const sessionText = (session: Session): string => {
-  const { provisioning, agentInfo, pending } = session;
+  const { provisioning, agentInfo, commands, pending } = session;
   const { servers, skills, sink, policyRevision } = provisioning;
   const head: readonly (readonly [string, string])[] = [
     ['session', session.id],
-    ['state', session.reason === undefined ? session.state : `${session.state}: ${session.reason}`],
+    ['state', stateText(session)],
     [
       'agent',
       agentInfo === undefined
@@ -60,7 +118,8 @@ export const sessionText = (session: Session): string => {
     ...(session.title === undefined ? [] : ([['title', session.title]] as const)),
     ['workspace', session.cwd],
     ['created', when(session.createdAt)],
-    ['approve', session.approve],
+    ['approve', session.approval ?? session.approve],
+    ...(session.mode === undefined ? [] : ([['mode', session.mode.id]] as const)),
     ['usage', usageText(session.usage)],
     ['policy', short(policyRevision)],
     ['sink', sink ?? 'none: the program reads skills from no known folder'],
@@ -81,6 +140,15 @@ export const sessionText = (session: Session): string => {
         reason,
       ]),
     ),
+    ...(commands.length === 0
+      ? []
+      : section(
+          'commands',
+          commands.map(({ name, hint, description }) => [
+            `/${name}${hint === undefined ? '' : ` ${hint}`}`,
+            description,
+          ]),
+        )),
     ...(pending.length === 0
       ? []
       : section(

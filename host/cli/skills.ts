@@ -10,6 +10,7 @@ import { type Command, Option } from 'commander';
 import type { PlacedSkill } from '../context/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import type { Finding, Look, Skill, SkillLibrary, SkillOrigin, SkillSource } from '../skills/index.ts';
+import { example, group } from './usage.ts';
 
 interface Answer {
   readonly json: unknown;
@@ -133,9 +134,20 @@ const findingText = ({ file, line, level, rule, message }: Finding): string =>
   oneLine(`${relative(process.cwd(), file) || file}:${line}: ${level} ${rule}: ${message}`);
 
 export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPorts = {}): void => {
-  const skills = program
-    .command('skills')
-    .description('the skills of this person, this project, the installed bundles and the product');
+  const skills = group(
+    program,
+    'skills',
+    'the skills of this person, this project, the installed bundles and the product',
+    'skills list',
+  );
+  const shows: Readonly<Record<string, string>> = {
+    list: 'skills list --cwd ./repo',
+    show: 'skills show deploy',
+    render: 'skills render deploy staging',
+    serve: 'skills serve --cwd ./repo',
+    verify: 'skills verify --cwd ./repo',
+    check: 'skills check ./skills --family claude codex',
+  };
 
   let sources: readonly SkillSource[] = [];
   let library: SkillLibrary | undefined;
@@ -257,4 +269,5 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
         });
       }),
     );
+  for (const command of skills.commands) example(command, shows[command.name()] ?? 'skills list');
 };

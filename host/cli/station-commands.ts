@@ -1,11 +1,11 @@
 /** `init`, `up`, `down`, `status`: the life of a station. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ok } from '../problems/index.ts';
+import { ok, type Result, refuse } from '../problems/index.ts';
 import { createHome, type StationStatus } from '../station/index.ts';
-import { type Run, short, table, when } from './output.ts';
-import { bundleRows } from './show.ts';
+import { type Answer, type Io, type Run, short, shown, table, when } from './output.ts';
+import { bundleRows, eventRow } from './show.ts';
 import { example } from './usage.ts';
-import { answer } from './with-station.ts';
+import { answer, ask } from './with-station.ts';
 
 /** 0 is any free port, which the answer names. */
 const portOf = (text: string): number => {
@@ -34,6 +34,34 @@ const statusText = (status: StationStatus): string => {
     ['bundles', bundles.length === 0 ? 'none' : ''],
   ]);
   return bundles.length === 0 ? head : `${head}\n${table(bundleRows(bundles), '  ')}`;
+};
+
+/** Events shown where nobody says how many. */
+const shownEvents = 50;
+const mostEvents = 1_000;
+
+const showStatus = async (
+  io: Io,
+  { events, follow = false }: { events?: string | true; follow?: boolean },
+): Promise<Result<Answer>> => {
+  if (events === undefined)
+    return follow
+      ? refuse('cli/usage', { message: 'Follow what? Say --events --follow.' })
+      : answer(io, 'status', {}, statusText);
+  const limit = events === true ? shownEvents : Number(events);
+  if (!Number.isInteger(limit) || limit < 0 || limit > mostEvents)
+    return refuse('cli/usage', { message: `Say how many events: a number from 0 to ${mostEvents}.` });
+  if (!follow)
+    return answer(io, 'events', { limit }, ({ events: found, dropped }) =>
+      [
+        found.length === 0 ? 'no events' : table(found.map(eventRow)),
+        ...(dropped === 0 ? [] : [`${dropped} older or repeated events were dropped`]),
+      ].join('\n'),
+    );
+  const ended = await ask(io, 'events', { limit, follow }, (event) =>
+    io.event(event, eventRow(event).map(shown).join('  ').trimEnd()),
+  );
+  return ended.ok ? ok({ json: undefined, plain: '' }) : ended;
 };
 
 export const addStationCommands = (program: Command, run: Run): void => {
@@ -73,7 +101,14 @@ export const addStationCommands = (program: Command, run: Run): void => {
     program.command('down').description('stop the station: agents first, then everything else'),
     'down',
   ).action(() => run((io) => answer(io, 'down', {}, () => 'stopped')));
-  example(program.command('status').description('what the station runs'), 'status', 'status --json').action(
-    () => run((io) => answer(io, 'status', {}, statusText)),
-  );
+  example(
+    program
+      .command('status')
+      .option('--events [n]', 'the newest events instead: installs, failures, grants, placements')
+      .option('--follow', 'with --events: go on with those that come, until interrupted')
+      .description('what the station runs, or what happened to it'),
+    'status',
+    'status --events 20',
+    'status --events --follow',
+  ).action((options: { events?: string | true; follow?: boolean }) => run((io) => showStatus(io, options)));
 };

@@ -1,7 +1,6 @@
 /** Asks the station of this home one thing; nothing falls back to doing the work here. */
 import { failed, ok, type Result } from '../problems/index.ts';
 import type { Method, MethodEvent, MethodResult, Params } from '../station/index.ts';
-import { connectStation } from './client.ts';
 import type { Answer, Io } from './output.ts';
 
 export const ask = async <M extends Method>(
@@ -10,6 +9,8 @@ export const ask = async <M extends Method>(
   params: Params<M>,
   onEvent?: (event: MethodEvent<M>) => void,
 ): Promise<Result<MethodResult<M>>> => {
+  // Loaded when a station is asked: half of the commands that need none would spend a tenth of their time on it.
+  const { connectStation } = await import('./client.ts');
   const station = await connectStation(io.home);
   if (!station.ok) return station;
   const answer = await station.value.call(method, params, onEvent);

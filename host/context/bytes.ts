@@ -10,7 +10,7 @@
  * all the rest together.
  */
 import { createHash, hash } from 'node:crypto';
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { kindAt } from '../paths/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
@@ -44,10 +44,19 @@ export type Look =
   | { readonly kind: 'missing' | 'folder' | 'link' | 'other' }
   | { readonly kind: 'file'; readonly sha256: string; readonly size: number };
 
-/** Opens for reading what is no link; Windows has no flag for that, so it is looked at first. */
+const refusedAs = (code: string): Error => Object.assign(new Error(code), { code });
+
+/**
+ * Opens a regular file for reading; throws `ELOOP` for a link (Windows has no flag for that, so it is looked at first)
+ * and `ENXIO` for what is neither file nor folder: an idle pipe and `/dev/null` read like an empty file.
+ */
 const openPlain = (path: string): number => {
-  if (noFollow === 0 && kindAt(path) === 'link') throw Object.assign(new Error('link'), { code: 'ELOOP' });
-  return openSync(path, readFlags);
+  if (noFollow === 0 && kindAt(path) === 'link') throw refusedAs('ELOOP');
+  const fd = openSync(path, readFlags);
+  const stat = fstatSync(fd);
+  if (stat.isFile() || stat.isDirectory()) return fd;
+  closeSync(fd);
+  throw refusedAs('ENXIO');
 };
 
 /** Reads up to `limit` + 1 bytes in pieces; the number read. */

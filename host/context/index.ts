@@ -15,7 +15,8 @@ export type {
   VerifyPlaced,
   Withheld,
 } from './edge.ts';
+export { knownSinks, sinkFor } from './families.ts';
+export { outsideOf } from './outside.ts';
 export { placeSkills } from './place.ts';
 export { removePlaced, verifyPlaced } from './placed.ts';
 export { provisionFor } from './provision.ts';
-export { knownSinks, sinkFor } from './sinks.ts';

@@ -61,7 +61,8 @@ const isLive = (folder: string, name: string): boolean => {
   if (where === undefined || token === undefined) return false;
   if (where !== machine) {
     const stat = quietly(() => lstatSync(join(folder, name)));
-    return stat !== undefined && Date.now() - stat.mtimeMs < foreignMs;
+    // A time to come is nobody's: it would hold for ever.
+    return stat !== undefined && Math.abs(Date.now() - stat.mtimeMs) < foreignMs;
   }
   if (Number(pid) === process.pid) return ownTokens.has(token);
   return exists(Number(pid)) && startOf(Number(pid)) === start;

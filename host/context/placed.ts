@@ -8,11 +8,11 @@ import { plainBelow } from '../paths/index.ts';
 import { ok, type Problem, problem, type Result } from '../problems/index.ts';
 import { errnoOf, lookAt, turns } from './bytes.ts';
 import type { PlacedSkill, RemovedSkill, RemovePlaced, VerifyPlaced } from './edge.ts';
+import { knownSinks } from './families.ts';
 import { lockWaitMs, takeSink } from './lock.ts';
 import { type PlaceOptions, sinkIn } from './place.ts';
 import { entryFile, foldersOf, readRecord, type Sink, shownIn, tempName } from './plan.ts';
 import { byPath, ownedBy, type PlacedRecord, recordName } from './record.ts';
-import { knownSinks } from './sinks.ts';
 import { type OnStep, removeEmpty } from './write.ts';
 
 /** Files of a user that are named for one skill; there may be more. */

@@ -4,7 +4,7 @@
  */
 import type { Policy, ServerPolicy } from '../policy/index.ts';
 import type { Offered, Provision, ProvisionFor, Withheld } from './edge.ts';
-import { sinkFor } from './sinks.ts';
+import { noStdioFor, sinkFor } from './families.ts';
 
 type Verdict =
   | { readonly offered: Offered['transport'] }
@@ -39,7 +39,11 @@ const transportOf = (policy: Policy, name: string, server: ServerPolicy): Verdic
 const verdictFor = (policy: Policy, agent: string, name: string, server: ServerPolicy): Verdict => {
   if (!server.consumers.includes(agent))
     return { rule: `servers.${name}.consumers`, reason: `agent "${agent}" is not among its consumers` };
-  if (!policy.agents.has(agent)) return { rule: 'agents', reason: `agent "${agent}" is not in the policy` };
+  const known = policy.agents.get(agent);
+  if (known === undefined) return { rule: 'agents', reason: `agent "${agent}" is not in the policy` };
+  const noStdio =
+    server.transport.type === 'stdio' && server.exposure === 'direct' ? noStdioFor(known.program) : undefined;
+  if (noStdio !== undefined) return { rule: `agents.${agent}.program`, reason: noStdio };
   const verdict = transportOf(policy, name, server);
   if ('reason' in verdict || server.exposure === 'direct') return verdict;
   return {

@@ -7,7 +7,7 @@
  */
 import { hash } from 'node:crypto';
 import { type Fault, type Graph, type Node, type Part, schemaGraph, schemaLimits } from './graph.ts';
-import type { Json } from './json.ts';
+import { type Json, sortBy } from './json.ts';
 import { objectText, sortedObjectText } from './keywords.ts';
 
 /** Longest text of one schema, in UTF-16 code units; a shape that needs more is no message contract. */
@@ -22,9 +22,10 @@ type TextOf = (node: Node) => string;
 /** In the order of their texts; with `repeat`, what is equal stays as often as it is there. */
 const uniqueSorted = (children: readonly Node[], orderOf: TextOf, repeat: boolean): readonly Node[] => {
   if (children.length === 1) return children;
-  const ordered = children
-    .map((child) => [orderOf(child), child] as const)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const ordered = sortBy(
+    children.map((child) => [orderOf(child), child] as const),
+    ([text]) => text,
+  );
   return ordered
     .filter(([key], i) => repeat || i === 0 || ordered[i - 1]?.[0] !== key)
     .map(([, child]) => child);
@@ -89,26 +90,41 @@ const reachable = (from: readonly Node[]): Set<Node> => {
   return seen;
 };
 
-/** Writes places within bounds; with `remember`, each one once. */
-const writer = (remember: boolean, write: (node: Node) => string) => {
-  const texts = new Map<Node, string>();
+/** Writes places within bounds; with `remember`, each one once; with `keep`, what was written of a common place stays. */
+const writer = (remember: boolean, write: (node: Node) => string, keep = false) => {
+  const texts = remember ? new Map<Node, string>() : undefined;
   let work = 0;
   let depth = 0;
   const textOf = (node: Node): string => {
     if (depth > schemaLimits.path) work = Number.POSITIVE_INFINITY;
     if (work > workLimit) return '';
+    const common = keep ? node.common : undefined;
+    if (common?.text !== undefined) {
+      work += common.work;
+      return common.text;
+    }
+    const before = work;
     depth += 1;
-    const text = (remember ? texts.get(node) : undefined) ?? write(node);
+    const text = texts?.get(node) ?? write(node);
     depth -= 1;
-    if (remember) texts.set(node, text);
+    texts?.set(node, text);
     work += text.length;
+    if (common !== undefined && work <= workLimit) {
+      common.text = text;
+      common.work = work - before;
+    }
     return text;
   };
   return { textOf, exceeded: () => work > workLimit };
 };
 
 const treeText = (graph: Graph): string | undefined => {
-  const tree = writer(graph.shared, (node) => render(node, graph.unevaluated, tree.textOf, tree.textOf));
+  // `unevaluated…` anywhere changes what a place says; then nothing is kept.
+  const tree = writer(
+    graph.shared,
+    (node) => render(node, graph.unevaluated, tree.textOf, tree.textOf),
+    !graph.unevaluated,
+  );
   const text = tree.textOf(graph.root);
   return tree.exceeded() ? undefined : text;
 };

@@ -89,16 +89,19 @@ export const examine = async (
   const paths = [...(options.manifests ?? []), ...(options.lock === undefined ? [] : [options.lock])];
   if (options.staged === true && repository === undefined)
     return failed(without ?? problem('contract/no-repository'));
+  const own = options.lock === undefined ? [] : [(repository?.prefix ?? '') + options.lock];
+  const looking = pastOf(options, project.value, own);
   const state =
     options.staged === true && repository !== undefined
       ? await stagedState(repository, subjectNames, paths)
       : await workingState(root, repository, subjectNames, paths);
   if (!state.ok) return state;
-  const own = options.lock === undefined ? [] : [(repository?.prefix ?? '') + options.lock];
-  // Git looks into the past while the manifests are read.
+  // The trees of named commits are read at once, before this process has grown and each git it forks costs more; a
+  // whole history is looked into by git while the manifests are read.
+  if (options.against !== undefined || options.staged === true) await looking;
   const [present, past] = await Promise.all([
     presentSubjects(state.value, options, repository, lockAs),
-    pastOf(options, project.value, own),
+    looking,
   ]);
   state.value.close();
   if (!present.ok) return present;
@@ -213,7 +216,7 @@ const subjectFindings = (
     limit(problem('contract/manifest-missing', { subject: file }), file);
   return [
     ...lockFindings(at, declared),
-    ...declaredFindings(declared, at, partial),
+    ...declaredFindings(declared, at, partial, released),
     ...releasedFindings(released, at, partial),
   ];
 };

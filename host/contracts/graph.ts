@@ -2,7 +2,7 @@
  * One schema as a graph: a node for each place that says something, references followed, annotations gone. What no
  * reference reaches is not in it, and neither is the name of anything that was reached.
  */
-import { isObject, type Json, type JsonObject, pointer } from './json.ts';
+import { isObject, type Json, type JsonObject, pointer, sortBy, sortNames } from './json.ts';
 import { dialect, patternFault, roles } from './keywords.ts';
 import { type References, references } from './references.ts';
 
@@ -15,6 +15,8 @@ export type Part =
 export interface Node {
   /** Sorted by keyword. Empty: every value is valid. */
   parts: readonly Part[];
+  /** There where the place says the same in every graph: its text, once it was written, and what writing it cost. */
+  common?: { text?: string; work: number };
 }
 
 export interface Fault {
@@ -49,6 +51,24 @@ const keysOf = (way: Way | undefined): (string | number)[] => {
   return keys;
 };
 
+/** A property's schema that stands for itself wherever it is: built once for all shapes that have it. */
+interface Common {
+  readonly node: Node;
+  readonly count: number;
+}
+// Protocols repeat their properties. The bounds: length of one as JSON, how many are kept, how deep they are looked for.
+const commonLimits = { text: 1_000, kept: 10_000, depth: 100 } as const;
+const common = new Map<string, Common>();
+
+/** Its JSON where nothing in it depends on what is around it: references, names for them, `unevaluated…`. */
+const commonText = (schema: Json, way: Way): string | undefined => {
+  if (!isObject(schema) || way.depth > commonLimits.depth) return undefined;
+  const text = JSON.stringify(schema);
+  return text.length > commonLimits.text || text.includes('"$') || text.includes('"unevaluated')
+    ? undefined
+    : text;
+};
+
 const anything: Node = { parts: [] };
 const nothing: Node = { parts: [{ key: 'not', form: 'one', child: anything }] };
 const tooLarge = `is deeper than ${schemaLimits.path} keys or has more than ${schemaLimits.nodes} places`;
@@ -81,8 +101,7 @@ const buildGraph = (schema: Json, remember: boolean): Built => {
   let refs: References | undefined;
   let shared = false;
   let count = 0;
-  const nodes = new Map<JsonObject, Node>();
-  const open = new Set<Node>();
+  const places = remember ? { nodes: new Map<JsonObject, Node>(), open: new Set<Node>() } : undefined;
   let fault: Fault | undefined;
   let cyclic = false;
   let unevaluated = false;
@@ -133,20 +152,38 @@ const buildGraph = (schema: Json, remember: boolean): Built => {
     if (here === true) return anything;
     if (here === false) return nothing;
     if (!isObject(here)) return refuse(way, 'invalid', 'must be a schema: an object, true or false');
-    const known = remember ? nodes.get(here) : undefined;
+    const known = places?.nodes.get(here);
     if (known !== undefined) {
-      if (open.has(known)) cyclic = true;
+      if (places?.open.has(known) === true) cyclic = true;
       return known;
     }
     count += 1;
     if ((way?.depth ?? 0) > schemaLimits.path || count > schemaLimits.nodes)
       return refuse(way, 'too-large', tooLarge);
-    if (!remember) return { parts: partsOf(here, way) };
+    if (places === undefined) return { parts: partsOf(here, way) };
     const node: Node = { parts: [] };
-    nodes.set(here, node);
-    open.add(node);
+    places.nodes.set(here, node);
+    places.open.add(node);
     node.parts = partsOf(here, way);
-    open.delete(node);
+    places.open.delete(node);
+    return node;
+  };
+
+  /** A property, taken from what is known where it can be. */
+  const propertyOf = (from: Json, way: Way): Node => {
+    const text = remember ? undefined : commonText(from, way);
+    if (text === undefined) return nodeOf(from, way);
+    const known = common.get(text);
+    if (known !== undefined) {
+      count += known.count;
+      return count > schemaLimits.nodes ? refuse(way, 'too-large', tooLarge) : known.node;
+    }
+    const before = count;
+    const node = nodeOf(from, way);
+    if (fault !== undefined) return node;
+    if (common.size >= commonLimits.kept) common.clear();
+    common.set(text, { node, count: count - before });
+    node.common ??= { work: 0 };
     return node;
   };
 
@@ -186,13 +223,14 @@ const buildGraph = (schema: Json, remember: boolean): Built => {
   };
 
   const entriesOf = (key: string, value: JsonObject, way: Way): [string, Node][] => {
-    const names = Object.keys(value).sort();
+    const names = sortNames(Object.keys(value));
     if (key === 'patternProperties')
       for (const name of names) {
         const wrong = patternFault(name);
         if (wrong !== undefined) refuse(below(way, name), 'invalid', wrong);
       }
-    return names.map((name) => [name, nodeOf(value[name] as Json, below(way, name))]);
+    const child = key === 'properties' ? propertyOf : nodeOf;
+    return names.map((name) => [name, child(value[name] as Json, below(way, name))]);
   };
 
   const root = nodeOf(schema, undefined);
@@ -210,7 +248,7 @@ const needs: ReadonlyMap<string, string> = new Map([
 /** The parts of one place, sorted: `enum` of one value as `const`, references among `allOf`, nothing idle. */
 const settled = (parts: Part[], joined: readonly Node[]): Part[] => {
   if (joined.length === 0 && !parts.some(({ key }) => key === 'enum' || needs.has(key)))
-    return parts.sort(byKey);
+    return sortBy(parts, keyOf);
   const has = (key: string): boolean => parts.some((part) => part.key === key);
   const kept: Part[] = [];
   let all = joined;
@@ -222,10 +260,10 @@ const settled = (parts: Part[], joined: readonly Node[]): Part[] => {
     else kept.push(part);
   }
   if (joined.length > 0) kept.push({ key: 'allOf', form: 'set', children: all });
-  return kept.sort(byKey);
+  return sortBy(kept, keyOf);
 };
 
-const byKey = (a: Part, b: Part): number => (a.key < b.key ? -1 : 1);
+const keyOf = ({ key }: Part): string => key;
 
 const constOrEnum = (text: string): Part => {
   const one = (JSON.parse(text) as readonly Json[]).length === 1;

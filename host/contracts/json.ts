@@ -8,13 +8,34 @@ export type JsonObject = { readonly [key: string]: Json };
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+// From here on the built-in sort is quicker than what it allocates costs.
+const short = 16;
+
+/** Sorts a list of names in place, by UTF-16 code units. */
+export const sortNames = (names: string[]): string[] => sortBy(names, itself);
+const itself = (name: string): string => name;
+
+/** Sorts in place by a name. A check sorts some hundred thousand short lists; the built-in sort makes copies of each. */
+export const sortBy = <T>(list: T[], nameOf: (item: T) => string): T[] => {
+  if (list.length > short)
+    return list.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : nameOf(a) > nameOf(b) ? 1 : 0));
+  for (let i = 1; i < list.length; i += 1) {
+    const item = list[i] as T;
+    const name = nameOf(item);
+    let at = i;
+    for (; at > 0 && nameOf(list[at - 1] as T) > name; at -= 1) list[at] = list[at - 1] as T;
+    list[at] = item;
+  }
+  return list;
+};
+
 /** The one text of a JSON value. Written by hand so that a key `__proto__` and keys like `10` keep their place. */
 export const canonicalJson = (value: Json): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`);
+  const members = sortNames(Object.keys(value)).map(
+    (key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`,
+  );
   return `{${members.join(',')}}`;
 };
 

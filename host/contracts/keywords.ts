@@ -4,7 +4,7 @@
  *
  * `format` is identity although 2020-12 lets it annotate: the validator that checks messages asserts it.
  */
-import { canonicalJson, isObject, type Json, nestsDeeperThan } from './json.ts';
+import { canonicalJson, isObject, type Json, nestsDeeperThan, sortBy, sortNames } from './json.ts';
 
 /** Its canonical text, `undefined` for a value that forbids nothing, or what is wrong with it. */
 export type Fact = { readonly text: string | undefined } | { readonly wrong: string };
@@ -28,7 +28,7 @@ const count =
         : text(value);
 const isStrings = (value: Json): value is readonly string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string');
-const sortedTexts = (values: readonly string[]): string[] => [...new Set(values)].sort();
+const sortedTexts = (values: readonly string[]): string[] => sortNames([...new Set(values)]);
 
 const types = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
 const type = (value: Json): Fact => {
@@ -147,7 +147,7 @@ export const dialect = 'https://json-schema.org/draft/2020-12/schema';
 
 /** An object's text from its members' texts, in any order. */
 export const objectText = (members: readonly (readonly [string, string])[]): string =>
-  sortedObjectText([...members].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+  sortedObjectText(sortBy([...members], ([name]) => name));
 
 /** The same, of members that are sorted already. */
 export const sortedObjectText = (members: readonly (readonly [string, string])[]): string => {

@@ -40,6 +40,7 @@ export const declaredFindings = (
   declared: readonly Declared[],
   { lock }: LockAt,
   partial: boolean,
+  released: Released,
 ): readonly Finding[] => {
   const findings: Finding[] = [];
   const first = new Map<string, Declared>();
@@ -66,14 +67,17 @@ export const declaredFindings = (
             message: `${noun(entry)} "${entry.id}" is declared but not in the lock.`,
           }),
         );
-    } else if (!sameIdentity(locked, entry)) {
+      // An entry edited by hand is told as one: the declaration is not to blame for it.
+    } else if (digestFits(locked) && !sameIdentity(locked, entry)) {
       const changed = entryDifferences(locked, entry);
       const kind = locked.kind !== entry.kind;
+      const release = released.get(locked.text)?.release;
       findings.push(
         finding(kind ? 'contract/kind-changed' : 'contract/shape-changed', item.place(changed[0]?.path), {
           subject: entry.id,
           message: `${noun(entry)} "${entry.id}" is declared with another ${kind ? 'kind' : 'shape'} than its ID stands for.`,
           differences: changed,
+          releases: release === undefined ? [] : [release],
           fix: wayOut(entry, taken),
         }),
       );

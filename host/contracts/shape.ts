@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { canonicalSchema } from './canonical.ts';
 import { faultPlace } from './graph.ts';
-import { isObject, type Json } from './json.ts';
+import { isObject, type Json, sortNames } from './json.ts';
 
 export interface Topic {
   readonly id: string;
@@ -38,7 +38,7 @@ export const canonicalShape = (topic: Topic): Result<CanonicalShape> => {
   const slots: readonly string[] | undefined = Object.hasOwn(slotsOf, topic.kind)
     ? slotsOf[topic.kind]
     : undefined;
-  const keys = isObject(topic.shape) ? Object.keys(topic.shape).sort() : [];
+  const keys = isObject(topic.shape) ? sortNames(Object.keys(topic.shape)) : [];
   if (slots === undefined || keys.join() !== slots.join())
     return refuse('contract/shape-invalid', {
       subject: topic.id,

@@ -1,5 +1,6 @@
 /** What other rooms see of policy. */
 import type { Problem } from '../problems/index.ts';
+import type { Limits } from './limits.ts';
 
 export interface Agent {
   readonly program: string;
@@ -45,6 +46,14 @@ export interface Channel {
   readonly mcp?: McpChannel;
 }
 
+/** Bundles whose ID is `prefix`, or goes on after it with a dot, must be signed with the key of this name. */
+export interface SignaturePolicy {
+  readonly prefix: string;
+  readonly name: string;
+  /** `ed25519:…`; undefined where the policy has no key of this name: then nothing fits. */
+  readonly key: string | undefined;
+}
+
 /** A policy as read, aliases sorted. One that could not be read has `problems` and grants nothing. */
 export interface Policy {
   /** SHA-256 of the file's bytes, hex: the policy revision of every record. `none` where there is no file to read. */
@@ -52,12 +61,16 @@ export interface Policy {
   readonly problems: readonly Problem[];
   /** Bundle ID → permissions granted. */
   readonly grants: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Bundle ID → what its components may use, where policy sets any of it; the defaults fill the rest. */
+  readonly limits: ReadonlyMap<string, Limits>;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly programs: ReadonlyMap<string, Program>;
   readonly origins: ReadonlyMap<string, Origin>;
   readonly servers: ReadonlyMap<string, ServerPolicy>;
   /** Absent: nothing is served over HTTP. */
   readonly channel?: Channel;
+  /** Whose signature bundles need. */
+  readonly signatures: readonly SignaturePolicy[];
   /** Where an entry stands, `servers.probe`, for the `rule` of a decision; line and column count from 1. */
   readonly place: (path: string) => { readonly line: number; readonly column: number } | undefined;
 }

@@ -30,6 +30,9 @@ const splitIndexes = (part: string): PolicyPath => {
 export const policyPath = (text: string, root: Node): Result<PolicyPath> => {
   const [section = '', ...rest] = text.split('.');
   if (text === '$schema') return ok([text]);
+  const [listed = '', ...indexes] = splitIndexes(section);
+  if (listed === 'signatures' && indexes.length > 0 && !rest.includes(''))
+    return ok([listed, ...indexes, ...rest.flatMap(splitIndexes)]);
   const keys = entryKeys[section];
   if (keys === undefined || rest.includes('')) return wrongPath(text);
   if (rest.length === 0) return ok([section]);

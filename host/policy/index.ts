@@ -12,10 +12,13 @@ export type {
   Program,
   ReadPolicy,
   ServerPolicy,
+  SignaturePolicy,
 } from './edge.ts';
 export { editPolicy } from './edit.ts';
 export { initialPolicy } from './initial.ts';
+export { type LimitName, type Limits, limitNames, limitTable, usualLimits } from './limits.ts';
 export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
 export { openPolicySource } from './source.ts';
+export { changePolicyFile, type PolicyChange } from './write.ts';

@@ -48,5 +48,9 @@ export const initialPolicy = `// What this station allows. What is not written h
   //   "port": 4720,
   //   "mcp": { "skills": ["bundles"], "tokens": ["JUPITER_CHANNEL_TOKEN"] },
   // },
+
+  // Public keys of people whose bundles you install, and the bundles that must carry their signature.
+  // "keys": { "alex": "ed25519:…" },
+  // "signatures": [{ "prefix": "alex", "key": "alex" }],
 }
 `;

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { type Problem, problem } from '../problems/index.ts';
 import type { Agent, Channel, Origin, Policy, Program, ReadPolicy, ServerPolicy } from './edge.ts';
 import { evidenceFor, shapeProblems } from './faults.ts';
+import { type Limits, usualLimits } from './limits.ts';
 import { type PolicyFile, policyShape } from './schema.ts';
 import { dotted, faultLimit, type Place, placer, plainValue, policyBytes, readTree, walk } from './tree.ts';
 
@@ -61,6 +62,11 @@ const channelOf = ({ port, mcp }: NonNullable<PolicyFile['channel']>): Channel =
   };
 };
 
+const limitsOf = (chosen: NonNullable<PolicyFile['limits']>[string]): Limits => ({
+  ...usualLimits,
+  ...Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined)),
+});
+
 /** Problems of a policy, and nothing granted. */
 export const nothingGranted = (
   revision: string,
@@ -70,10 +76,12 @@ export const nothingGranted = (
   revision,
   problems,
   grants: new Map(),
+  limits: new Map(),
   agents: new Map(),
   programs: new Map(),
   origins: new Map(),
   servers: new Map(),
+  signatures: [],
   place,
 });
 
@@ -126,16 +134,18 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
   if (problems.length > 0 || !parsed.success)
     return nothingGranted(revision, problems.slice(0, faultLimit), place);
 
-  const { grants, agents, programs, origins, servers, channel } = parsed.data;
+  const { grants, limits, agents, programs, origins, servers, channel, keys, signatures } = parsed.data;
   return {
     revision,
     problems: [],
     grants: sorted(grants, (granted) => new Set<string>(granted)),
+    limits: sorted(limits, limitsOf),
     agents: sorted(agents, agentOf),
     programs: sorted(programs, programOf),
     origins: sorted(origins, originOf),
     servers: sorted(servers, serverOf),
     ...(channel === undefined ? {} : { channel: channelOf(channel) }),
+    signatures: (signatures ?? []).map(({ prefix, key }) => ({ prefix, name: key, key: keys?.[key] })),
     place,
   };
 };

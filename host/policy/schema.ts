@@ -4,6 +4,7 @@
  * named, never quoted. The `error` of a rule says what was expected, as the problem repeats it.
  */
 import { z } from 'zod';
+import { type LimitName, limitNames, limitTable } from './limits.ts';
 import { permissions } from './permissions.ts';
 
 /** Names an operator gives: agents, programs and origins. */
@@ -35,6 +36,11 @@ const text = (longest: number): z.ZodString =>
     .max(longest, { error: `at most ${longest} characters` })
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the NUL character is what is refused
     .regex(/^[^\u0000]*$/, { error: 'a text without NUL characters' });
+
+/** 32 bytes in base64. */
+const publicKey = z.string().regex(/^ed25519:[A-Za-z0-9+/]{43}=$/, {
+  error: 'a key as `jupiter bundle keygen` prints it, "ed25519:…"',
+});
 
 const list = <T extends z.ZodType>(item: T): z.ZodArray<T> =>
   z.array(item).max(items, { error: `at most ${items} entries` });
@@ -170,17 +176,52 @@ const channel = z
   })
   .describe('What the station serves over HTTP, on the loopback interface only.');
 
+const limit = (name: LimitName): z.ZodOptional<z.ZodInt> => {
+  const { usual, least, most, means } = limitTable[name];
+  const error = `a whole number from ${least} to ${most}`;
+  return z
+    .int({ error })
+    .min(least, { error })
+    .max(most, { error })
+    .optional()
+    .describe(`${means} ${least} to ${most}; default ${usual}.`);
+};
+const limits = z
+  .strictObject(
+    Object.fromEntries(limitNames.map((name) => [name, limit(name)])) as Record<
+      LimitName,
+      ReturnType<typeof limit>
+    >,
+  )
+  .describe(
+    'What is not set has its default. A change takes effect with a fresh instance at the next command.',
+  );
+const signature = z
+  .strictObject({
+    prefix: bundleId.describe('A bundle ID: it, and every ID that goes on after it with a dot.'),
+    key: alias.describe('The key that must have signed: a name under `keys`.'),
+  })
+  .describe('A signature that is required.');
+
 export const policyShape = z
   .strictObject({
     $schema: text(4_096).optional().describe('The JSON Schema an editor checks this file with.'),
     grants: table(bundleId, list(z.enum(permissions))).describe(
       'Permissions of each bundle. A bundle that is not named has none.',
     ),
+    limits: table(bundleId, limits).describe('What the components of a bundle may use.'),
     agents: table(agentId, agent).describe('Agents a session can be created for.'),
     programs: table(alias, program).describe('Executables agents and servers refer to.'),
     origins: table(alias, origin).describe('HTTP endpoints servers refer to.'),
     servers: table(serverAlias, server).describe('MCP servers and who gets them.'),
     channel: channel.optional(),
+    keys: table(alias, publicKey).describe('Public keys of people whose bundles are installed, by name.'),
+    signatures: list(signature)
+      .optional()
+      .describe(
+        'Bundles that must be signed, and by which key. The longest prefix that covers an ID decides; if it is ' +
+          'there more than once, any of its keys will do. A bundle no prefix covers needs no signature.',
+      ),
   })
   .describe('What the operator of a Jupiter Station allows. What is not written here is not allowed.');
 
@@ -189,11 +230,14 @@ export type PolicyFile = z.output<typeof policyShape>;
 /** Keys of one entry of each section, for the paths of `policy set`. */
 export const entryKeys: Readonly<Record<string, readonly string[]>> = {
   grants: [],
+  limits: limitNames,
   agents: Object.keys(agent.shape),
   programs: Object.keys(program.shape),
   origins: Object.keys(origin.shape),
   servers: Object.keys(server.shape),
   channel: Object.keys(channel.shape),
+  keys: [],
+  signatures: Object.keys(signature.shape),
 };
 
 /** JSON Schema 2020-12 of `policy.jsonc`, for editors. */

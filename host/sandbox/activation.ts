@@ -47,12 +47,20 @@ interface InFlight {
   readonly messages: readonly Message[];
 }
 
-const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, cells: Int32Array) => {
+/** Follows a worker, whatever program it runs: nothing it posts is believed before it was read. */
+export const attend = (
+  worker: Worker,
+  options: ActivationOptions,
+  answers: MessagePort,
+  cells: Int32Array,
+) => {
   const { promise: started, resolve: settleStart } = Promise.withResolvers<Result<undefined>>();
   const inFlight: InFlight[] = [];
   let state: 'starting' | 'running' | 'ended' = 'starting';
   let stopped = false;
   let last = 0;
+  /** A worker of ours is blocked until a call is answered: whatever comes meanwhile is not from it. */
+  let calling = false;
 
   /** The message the worker was at in its current batch, as it noted it in the shared cells. */
   const currentMessage = ({ batch, messages }: InFlight): string | undefined => {
@@ -103,6 +111,7 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
       answer = { ok: false, problem: problem('sandbox/call-failed', { evidence: String(error) }) };
     }
     if (state === 'ended') return;
+    calling = false;
     answers.postMessage({ answer: answerText(answer) });
     Atomics.store(cells, signal.answered, 1);
     Atomics.notify(cells, signal.answered);
@@ -111,9 +120,12 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
   worker.on('message', (received: unknown) => {
     if (state === 'ended') return;
     const post = readWorkerPost(received, inFlight[0], options.limits);
-    if (post === undefined) return end(problem('sandbox/protocol'));
+    if (post === undefined || calling) return end(problem('sandbox/protocol'));
     if (post.kind === 'failed') return end(problemOf(post.fault));
-    if (post.kind === 'call') return void onCall(post.call, post.message);
+    if (post.kind === 'call') {
+      calling = true;
+      return void onCall(post.call, post.message);
+    }
     if (post.kind === 'ready') {
       if (state !== 'starting') return end(problem('sandbox/protocol'));
       state = 'running';
@@ -125,6 +137,7 @@ const run = (worker: Worker, options: ActivationOptions, answers: MessagePort, c
     restartTimer();
     tell(post.batch, post.result);
   });
+  worker.on('messageerror', () => end(problem('sandbox/protocol')));
   worker.on('error', (error: Error & { code?: string }) =>
     end(
       error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -174,7 +187,7 @@ export const startActivation: StartActivation = async (
   const start: WorkerStart = {
     glue,
     modules,
-    imports: component.imports,
+    wit: component.wit,
     wasi,
     shim,
     limits: options.limits,
@@ -200,7 +213,7 @@ export const startActivation: StartActivation = async (
   }
   worker.stdout.resume();
   worker.stderr.resume();
-  const { started, activation } = run(worker, options, port1, new Int32Array(shared));
+  const { started, activation } = attend(worker, options, port1, new Int32Array(shared));
   const ready = await started;
   if (!ready.ok) {
     await worker.terminate();

@@ -89,6 +89,15 @@ export const admitComponent: AdmitComponent = async (
   return admitted(cached.ok ? undefined : cached.problem);
 };
 
+/** What is wrong with the cached files of a component, or undefined; one that has none has nothing wrong. */
+export const verifyCached = async (
+  bytes: Uint8Array,
+  { cache, limits }: Pick<AdmissionOptions, 'cache' | 'limits'>,
+): Promise<Problem | undefined> => {
+  const entry = await readEntry(join(cache, keyOf(sha256(bytes), limits)));
+  return entry.ok ? undefined : entry.problem;
+};
+
 /** Reads every generated file again and compares it; call before each start. */
 export const verifyAdmitted = async (component: AdmittedComponent): Promise<Result<AdmittedComponent>> => {
   const entry = await readEntry(component.folder);

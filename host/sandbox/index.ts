@@ -3,7 +3,7 @@
  * runs one instance in a worker that can do nothing but answer batches. It knows no topic and no policy.
  */
 export { startActivation } from './activation.ts';
-export { admitComponent, verifyAdmitted } from './admit.ts';
+export { admitComponent, verifyAdmitted, verifyCached } from './admit.ts';
 export type {
   Activation,
   ActivationOptions,
@@ -13,6 +13,7 @@ export type {
   StartActivation,
 } from './edge.ts';
 export { type ComponentLimits, defaultLimits, transpileLimits } from './limits.ts';
+export { prepareProcess } from './process.ts';
 export type {
   BatchResult,
   Effect,

@@ -1,4 +1,6 @@
-/** What one component may use. Reaching a bound is a problem with a code, never a silent cut. */
+/** What one component may use of the sandbox. Reaching a bound is a problem with a code, never a silent cut. */
+import { usualLimits } from '../policy/index.ts';
+
 export interface ComponentLimits {
   /** Wall clock for one batch, host calls included, ms. */
   readonly callDeadlineMs: number;
@@ -16,15 +18,8 @@ export interface ComponentLimits {
   readonly effectUnits: number;
 }
 
-export const defaultLimits: ComponentLimits = {
-  callDeadlineMs: 5_000,
-  startDeadlineMs: 10_000,
-  memoryBytes: 64 * 1024 * 1024,
-  tableElements: 20_000,
-  batch: 32,
-  effects: 2_000,
-  effectUnits: 4 * 1024 * 1024,
-};
+/** What a component has that policy says nothing about. */
+export const defaultLimits = usualLimits;
 
 /** What admission itself may use: the transpiler runs in a throw-away worker under these. */
 export const transpileLimits = {

@@ -24,7 +24,11 @@ const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 const fromSources = (): WorkerProgram => ({
   file: here(`./worker/main.${extension}`),
-  readable: [`${fileURLToPath(here('./worker/'))}*`, fileURLToPath(here(`./protocol.${extension}`))],
+  readable: [
+    `${fileURLToPath(here('./worker/'))}*`,
+    `${fileURLToPath(here('./releases/'))}*`,
+    fileURLToPath(here(`./protocol.${extension}`)),
+  ],
 });
 
 const isCurrent = (): boolean => {

@@ -59,7 +59,8 @@ export type SyncCall =
     }
   | { readonly call: 'process.spawn'; readonly program: string; readonly cwd: string }
   | { readonly call: 'session-context.servers'; readonly agent: string }
-  | { readonly call: 'session-context.place-skills'; readonly cwd: string; readonly sink: string };
+  | { readonly call: 'session-context.place-skills'; readonly cwd: string; readonly sink: string }
+  | { readonly call: 'session-context.outside'; readonly cwd: string; readonly paths: readonly string[] };
 
 /**
  * The answer as a JSON value, `null` for an absent option: `store.get` text or null, `store.scan` a list of
@@ -128,7 +129,8 @@ export const signal = {
 export interface WorkerStart {
   readonly glue: string;
   readonly modules: readonly (readonly [string, unknown])[];
-  readonly imports: readonly string[];
+  /** The WIT release the component was built against: which adapter serves it. */
+  readonly wit: string;
   /** WASI interfaces it imports, `io/streams`, …, and where the shim's in-process build lies. */
   readonly wasi: readonly string[];
   readonly shim: string;

@@ -12,6 +12,10 @@ export interface ComponentStore {
   readonly scan: (owner: string, prefix: string, after: string | null, limit: number) => readonly StoreRow[];
   readonly put: (owner: string, key: string, value: string) => void;
   readonly remove: (owner: string, key: string) => void;
+  /** Keys and values of an owner, bytes of UTF-8. */
+  readonly used: (owner: string) => number;
+  /** The same of one entry; 0 where there is none. */
+  readonly sizeOf: (owner: string, key: string) => number;
 }
 
 export const openComponentStore = (db: Database): ComponentStore => {
@@ -25,6 +29,12 @@ export const openComponentStore = (db: Database): ComponentStore => {
     'INSERT INTO store (owner, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
   );
   const remove = db.prepare<[string, string]>('DELETE FROM store WHERE owner = ? AND key = ?');
+  const used = db.prepare<[string], number>('SELECT bytes FROM store_usage WHERE owner = ?').pluck();
+  const size = db
+    .prepare<[string, string], number>(
+      'SELECT octet_length(key) + octet_length(value) FROM store WHERE owner = ? AND key = ?',
+    )
+    .pluck();
   return {
     get: (owner, key) => get.get(owner, key),
     scan: (owner, prefix, after, limit) => {
@@ -34,5 +44,7 @@ export const openComponentStore = (db: Database): ComponentStore => {
     },
     put: (owner, key, value) => void put.run(owner, key, value),
     remove: (owner, key) => void remove.run(owner, key),
+    used: (owner) => used.get(owner) ?? 0,
+    sizeOf: (owner, key) => size.get(owner, key) ?? 0,
   };
 };

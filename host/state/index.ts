@@ -3,6 +3,6 @@
  * place where text is redacted.
  */
 export { type ComponentStore, openComponentStore, type StoreRow } from './component-store.ts';
-export { type EventLog, openEventLog, type StationEvent } from './events.ts';
+export { type EventKind, type EventLog, eventKinds, openEventLog, type StationEvent } from './events.ts';
 export { openRedactor, type Redactor } from './redaction.ts';
 export { openState, type State } from './state.ts';

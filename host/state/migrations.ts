@@ -41,4 +41,57 @@ export const migrations: readonly string[] = [
     subject TEXT NOT NULL,
     problem TEXT
   )`,
+  `
+  CREATE INDEX events_by_kind ON events (kind, seq);
+
+  -- Numbers that outlive what they count.
+  CREATE TABLE counters (
+    name TEXT PRIMARY KEY NOT NULL,
+    value INTEGER NOT NULL
+  ) STRICT;
+
+  -- Where skills of a bundle were placed: written before the first file is, so that an uninstallation finds them all.
+  CREATE TABLE placements (
+    cwd TEXT NOT NULL,
+    sink TEXT NOT NULL,
+    bundle TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (cwd, sink, bundle)
+  ) STRICT`,
+  `
+  -- What each owner keeps, bytes of UTF-8, held by the database itself so that no writer can forget it.
+  CREATE TABLE store_usage (
+    owner TEXT PRIMARY KEY,
+    bytes INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  INSERT INTO store_usage (owner, bytes)
+    SELECT owner, SUM(octet_length(key) + octet_length(value)) FROM store GROUP BY owner;
+  CREATE TRIGGER store_added AFTER INSERT ON store BEGIN
+    INSERT INTO store_usage (owner, bytes) VALUES (new.owner, octet_length(new.key) + octet_length(new.value))
+      ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes;
+  END;
+  CREATE TRIGGER store_changed AFTER UPDATE ON store BEGIN
+    UPDATE store_usage SET bytes = bytes + octet_length(new.value) - octet_length(old.value)
+      WHERE owner = new.owner;
+  END;
+  CREATE TRIGGER store_removed AFTER DELETE ON store BEGIN
+    UPDATE store_usage SET bytes = bytes - octet_length(old.key) - octet_length(old.value)
+      WHERE owner = old.owner;
+  END;
+
+  -- Which revision of each component serves, which one came before it, and what became of a newer one.
+  CREATE TABLE standings (
+    bundle TEXT NOT NULL,
+    component TEXT NOT NULL,
+    serving TEXT,
+    retained TEXT,
+    candidate TEXT,
+    problem TEXT,
+    PRIMARY KEY (bundle, component)
+  ) WITHOUT ROWID;
+
+  -- Bundles whose uninstall was asked for and waits for the last call in flight.
+  CREATE TABLE leaving (
+    bundle TEXT PRIMARY KEY
+  ) WITHOUT ROWID`,
 ];

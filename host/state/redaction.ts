@@ -8,13 +8,19 @@ const shortest = 6;
 const plain =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TERM|COLORTERM|NO_COLOR|TMPDIR|TEMP|TMP|TZ|PWD|HOSTNAME|DISPLAY|EDITOR|NODE_ENV|XDG_.*|SYSTEMROOT|APPDATA|LOCALAPPDATA|USERPROFILE)$/;
 
+/** Output comes line by line, so each line of a secret that has several is one too. */
+const partsOf = (value: string): readonly string[] => [
+  value,
+  ...value.split(/\r\n|\r|\n/).filter((line) => line.length >= shortest),
+];
+
 const formsOf = (value: string): readonly string[] => {
   const bytes = Buffer.from(value);
   return [
     value,
     JSON.stringify(value).slice(1, -1),
     JSON.stringify(JSON.stringify(value).slice(1, -1)).slice(1, -1),
-    encodeURIComponent(value),
+    encodeURIComponent(value.toWellFormed()),
     bytes.toString('base64').replace(/=+$/, ''),
     bytes.toString('base64url'),
     bytes.toString('hex'),
@@ -43,7 +49,7 @@ export const openRedactor = (
     for (const name of now) {
       const value = env[name];
       if (value === undefined || value.length < shortest || plain.test(name)) continue;
-      for (const form of formsOf(value)) found.set(form, name);
+      for (const form of partsOf(value).flatMap(formsOf)) found.set(form, name);
     }
     forms = [...found].sort(([a], [b]) => b.length - a.length);
   };
@@ -52,7 +58,7 @@ export const openRedactor = (
       refresh();
       let out = text;
       for (const [form, name] of forms) {
-        if (out.includes(form)) out = out.replaceAll(form, `[redacted ${name}]`);
+        out = out.replaceAll(form, `[redacted ${name}]`);
       }
       return out;
     },

@@ -21,7 +21,6 @@ export const openState = (file: string): Result<State> => {
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    db.pragma('foreign_keys = ON');
     const refused = migrate(db);
     if (refused !== undefined) {
       db.close();
@@ -31,40 +30,31 @@ export const openState = (file: string): Result<State> => {
   } catch (cause) {
     db?.close();
     const code = (cause as { code?: string }).code ?? '';
-    if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
-      return refuse('station/already-running');
+    if (code.startsWith('SQLITE_BUSY')) return refuse('station/already-running');
     return refuse('state/unreadable', { subject: 'station.db', evidence: String(cause) });
   }
 };
 
 const stateOver = (db: Database.Database): State => {
-  let depth = 0;
-  const savepoint = db.prepare('SAVEPOINT nested');
-  const release = db.prepare('RELEASE nested');
-  const rollback = db.prepare('ROLLBACK TO nested');
-  const begin = db.prepare('BEGIN IMMEDIATE');
-  const commit = db.prepare('COMMIT');
-  const abort = db.prepare('ROLLBACK');
+  // The outermost savepoint begins a transaction, and its release commits it.
+  const savepoint = db.prepare('SAVEPOINT unit');
+  const release = db.prepare('RELEASE unit');
+  const rollback = db.prepare('ROLLBACK TO unit');
   return {
     db,
     transaction: (work) => {
-      const outer = depth === 0;
-      (outer ? begin : savepoint).run();
-      depth += 1;
+      savepoint.run();
       try {
         const value = work();
-        (outer ? commit : release).run();
+        release.run();
         return value;
       } catch (cause) {
-        if (outer) {
-          if (db.inTransaction) abort.run();
-        } else {
+        // Some failures end the whole transaction themselves; then there is nothing left to undo.
+        if (db.inTransaction) {
           rollback.run();
           release.run();
         }
         throw cause;
-      } finally {
-        depth -= 1;
       }
     },
     close: () => db.close(),

@@ -7,35 +7,44 @@
  */
 import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
+import type { TranscriptEntry } from '../../contracts/transcript.ts';
 import type { Problem } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
+import type { StationEvent } from '../state/index.ts';
+import type { Granted } from './grants.ts';
+import type { Cleared, PlacedIn } from './placements.ts';
+
+export type { TranscriptEntry };
 
 type Request<T extends { request: import('zod').ZodType }> = output<T['request']>;
 type Reply<T extends { reply: import('zod').ZodType }> = output<T['reply']>;
 
-export interface TranscriptEntry {
-  readonly seq: number;
-  readonly at: number;
-  readonly role: string;
-  readonly id?: string;
-  readonly state?: string;
-  readonly text: string;
-}
-
 export interface ComponentStatus {
   readonly id: string;
-  readonly state: 'running' | 'starting' | 'failed' | 'parked';
+  /** `waiting` is for a grant. */
+  readonly state: 'running' | 'starting' | 'waiting' | 'failed' | 'parked' | 'stopping';
   readonly restarts: number;
+  /** The revision that serves. */
+  readonly serving?: string;
+  /** A newer revision that does not serve, and why. */
+  readonly candidate?: { readonly revision: string; readonly problem: Problem };
+  /** The revision that served before; its package is kept. */
+  readonly retained?: string;
+  /** Why it does not run, or the last limit or fault it met. */
   readonly problem?: Problem;
 }
 export interface BundleStatus {
   readonly id: string;
   readonly version: string;
   readonly revision: string;
+  /** Whether all of it serves from this revision, some from another one (mixed), or some not at all (incomplete). */
+  readonly completeness: 'complete' | 'mixed' | 'incomplete';
   readonly skills: readonly string[];
   readonly topics: number;
   readonly components: readonly ComponentStatus[];
-  /** Permissions its components ask for that policy does not grant. */
+  /** Permissions its components ask for. */
+  readonly asks: readonly string[];
+  /** Those of them that policy does not grant. */
   readonly ungranted: readonly string[];
   readonly problem?: Problem;
 }
@@ -53,7 +62,7 @@ export interface StationStatus {
   readonly web?: { readonly port?: number; readonly problem?: Problem };
 }
 
-type Session = output<typeof sessions.sessionRecord>;
+type Session = output<typeof sessions.sessionView>;
 type Summary = output<typeof sessions.list.reply>['sessions'][number];
 
 export interface ControlMethods {
@@ -64,12 +73,30 @@ export interface ControlMethods {
   'bundle.list': { params: Record<string, never>; result: { bundles: readonly BundleStatus[] } };
   'bundle.verify': {
     params: { id?: string };
-    result: { bundles: readonly { id: string; problem?: Problem }[] };
+    result: {
+      bundles: readonly { id: string; problem?: Problem }[];
+      /** Every skill placed in a workspace the station knows of. */
+      placed: readonly PlacedIn[];
+    };
   };
   'bundle.retry': { params: { component: string }; result: BundleStatus };
-  'bundle.uninstall': { params: { id: string }; result: { id: string; revision: string } };
   /** The skills of the bundles in service, where their admitted bytes lie. */
   'skills.bundled': { params: Record<string, never>; result: { skills: readonly SkillSource[] } };
+  /** `places`: the workspaces it had skills in, and what became of them. */
+  'bundle.uninstall': {
+    params: { id: string };
+    result: { id: string; revision: string; places: readonly Cleared[] };
+  };
+  /** Without `permissions`, all that the installed bundle asks for. */
+  'bundle.grant': { params: { id: string; permissions?: string[] }; result: Granted };
+  /** Without `permissions`, all that policy grants it. */
+  'bundle.revoke': { params: { id: string; permissions?: string[] }; result: Granted };
+  /** The newest `limit` events, oldest first, and how many were ever dropped; with `follow`, those that come as well. */
+  events: {
+    params: { limit?: number; follow?: boolean };
+    event: StationEvent;
+    result: { events: readonly StationEvent[]; dropped: number };
+  };
   'policy.show': {
     params: Record<string, never>;
     result: { file: string; revision: string; text: string; problems: readonly Problem[] };

@@ -1,10 +1,13 @@
 /** What the control socket answers, a method at a time. */
 import { readFileSync } from 'node:fs';
 import type { PolicySource } from '../policy/index.ts';
-import { ok, type Result } from '../problems/index.ts';
+import { ok, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
+import type { EventLog, StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
+import { type Granted, grant, revoke } from './grants.ts';
 import type { Home } from './home.ts';
+import type { Placements } from './placements.ts';
 import type { Residents } from './residents.ts';
 import type { SessionHandlers } from './sessions.ts';
 import { version } from './version.ts';
@@ -24,11 +27,17 @@ export interface HandlersOptions {
   readonly residents: Residents;
   readonly sessions: SessionHandlers;
   readonly bundleSkills: () => readonly SkillSource[];
+  readonly web: () => WebStatus | undefined;
+  readonly placements: Placements;
+  readonly events: EventLog;
   readonly startedAt: number;
   readonly processes: () => number;
-  readonly web: () => WebStatus | undefined;
-  readonly quiesce: () => Promise<void>;
+  /** Stops everything; answers `station/draining` where calls outlast the bound, and goes on by itself. */
+  readonly stop: () => Promise<Result<{ stopped: true }>>;
 }
+
+/** Events told where the client does not say how many. */
+const defaultEvents = 50;
 
 export const controlHandlers = (options: HandlersOptions): Handlers => {
   const { home, policy, residents, sessions } = options;
@@ -41,19 +50,37 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     };
   return {
     status: current(async () => ok(await status())),
-    down: async () => {
-      await options.quiesce();
-      return ok({ stopped: true });
-    },
+    down: options.stop,
     'bundle.install': current(({ source }) => residents.install(source)),
     'bundle.list': current(async () => ok({ bundles: residents.list() })),
     'bundle.verify': async ({ id }) => {
       const found = await residents.verify(id);
-      return found.ok ? ok({ bundles: found.value }) : found;
+      return found.ok ? ok({ bundles: found.value, placed: await options.placements.verify(id) }) : found;
+    },
+    'bundle.grant': current(async ({ id, permissions }) => {
+      const asked = permissions ?? residents.list().find((one) => one.id === id)?.asks;
+      if (asked === undefined) return refuse('bundle/not-installed', { subject: id });
+      return changed('grant', grant(home.policy, id, asked));
+    }),
+    'bundle.revoke': current(async ({ id, permissions }) =>
+      changed('revoke', revoke(home.policy, id, permissions)),
+    ),
+    events: async ({ limit = defaultEvents, follow = false }, emit, signal) => {
+      const { events } = options;
+      const found = events.newest(limit).toReversed();
+      if (!follow) return ok({ events: found, dropped: events.dropped() });
+      for (const event of found) emit(event);
+      await followed(emit, signal);
+      return ok({ events: [], dropped: events.dropped() });
     },
     'bundle.retry': current(({ component }) => residents.retry(component)),
-    'bundle.uninstall': ({ id }) => residents.uninstall(id),
     'skills.bundled': current(async () => ok({ skills: options.bundleSkills() })),
+    'bundle.uninstall': async ({ id }) => {
+      const gone = await residents.uninstall(id);
+      if (!gone.ok) return gone;
+      const cleared = await options.placements.clear();
+      return ok({ ...gone.value, places: cleared.filter(({ bundle }) => bundle === id) });
+    },
     'policy.show': async () => {
       const { revision, problems } = policy.current();
       return ok({ file: home.policy, revision, text: readFileSync(home.policy, 'utf8'), problems });
@@ -67,6 +94,28 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'session.cancel': current(({ id }) => sessions.cancel(id)),
     'session.close': current(sessions.close),
   };
+
+  /** What changed in policy is in the ledger, and components that waited for it are started. */
+  async function changed(kind: 'grant' | 'revoke', done: Result<Granted>): Promise<Result<Granted>> {
+    if (!done.ok) return done;
+    const { id, permissions: names } = done.value;
+    if (names.length > 0) options.events.add(kind, `${id} ${names.join(', ')}`);
+    await residents.reconcile();
+    return done;
+  }
+
+  /** Tells events until the client leaves. */
+  function followed(emit: (event: StationEvent) => void, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const stop = options.events.listen(emit);
+      const leave = () => {
+        stop();
+        resolve();
+      };
+      if (signal.aborted) leave();
+      else signal.addEventListener('abort', leave, { once: true });
+    });
+  }
 
   async function status(): Promise<StationStatus> {
     const { revision, problems } = policy.current();

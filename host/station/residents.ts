@@ -1,21 +1,17 @@
 /**
- * The bundles in service: which are installed, which of their components run, and every step between. A component
- * runs while policy grants all that its manifest asks for; a revision takes over only when all of it is ready.
+ * The bundles in service: which are installed, which revision of each component runs, and every step between. A new
+ * revision's component is prepared beside the one that serves and takes over when it is ready; one that does not
+ * start, or waits for a grant, is remembered as the candidate while the old one goes on, also over a restart.
  */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type BundleStore, type ComponentEntry, type InstalledBundle, skillsOf } from '../bundles/index.ts';
-import type { Bus, BusComponent, Prepared } from '../bus/index.ts';
-import type { PolicySource } from '../policy/index.ts';
+import type { BundleStore, ComponentEntry, InstalledBundle } from '../bundles/index.ts';
+import type { Bus, Prepared } from '../bus/index.ts';
+import { limitNames, type PolicySource } from '../policy/index.ts';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
-import {
-  type AdmittedComponent,
-  admitComponent,
-  type ComponentLimits,
-  startActivation,
-} from '../sandbox/index.ts';
-import type { EventLog } from '../state/index.ts';
-import type { BundleStatus, ComponentStatus } from './control.ts';
+import type { EventLog, State } from '../state/index.ts';
+import { bundleStatus } from './bundle-status.ts';
+import type { BundleStatus } from './control.ts';
+import { type Attempt, nameOf, openInstances } from './instances.ts';
+import type { Standing, Standings } from './standings.ts';
 
 export interface Residents {
   /**
@@ -24,41 +20,74 @@ export interface Residents {
    */
   readonly start: () => void;
   readonly install: (source: string) => Promise<Result<BundleStatus>>;
+  /** Answers `bundle/draining` where calls outlast the bound, and finishes by itself when the last one ends. */
   readonly uninstall: (id: string) => Promise<Result<{ id: string; revision: string }>>;
   readonly retry: (component: string) => Promise<Result<BundleStatus>>;
   readonly verify: (id?: string) => Promise<Result<readonly { id: string; problem?: Problem }[]>>;
   readonly list: () => readonly BundleStatus[];
   /** Bundles in service: whose bytes were found intact. */
   readonly intact: () => readonly InstalledBundle[];
-  /** Waits for the start, then looks whether policy grants by now what components wait for. */
+  /**
+   * Waits for the start, then looks whether policy grants by now what components wait for, and gives them the limits
+   * it sets by now.
+   */
   readonly reconcile: () => Promise<void>;
   /** Resolves when no change is under way. */
   readonly settled: () => Promise<void>;
+  /** Resolves when the uninstalls that had to wait for calls have finished. */
+  readonly departed: () => Promise<void>;
 }
 
 export interface ResidentsOptions {
   readonly bundles: BundleStore;
+  readonly standings: Standings;
+  readonly state: State;
   readonly bus: Bus;
   readonly policy: PolicySource;
   readonly events: EventLog;
   readonly cache: string;
-  readonly limits: ComponentLimits;
+  /** How long an uninstall waits for calls in flight before it answers, ms. */
+  readonly drainMs: number;
   /** Ends what a component that leaves service still runs. */
   readonly endAllOf: (component: string) => Promise<void>;
 }
 
-const nameOf = (bundle: InstalledBundle, entry: ComponentEntry) => `${bundle.manifest.id}:${entry.id}`;
+/** Components brought up side by side: each reads its bytes and its files whole while it starts. */
+const startsAtOnce = 4;
+
+/** Whether work ends within a time, ms. */
+export const endsWithin = async (work: Promise<unknown>, ms: number): Promise<boolean> => {
+  let late: NodeJS.Timeout | undefined;
+  const bound = new Promise<false>((resolve) => {
+    late = setTimeout(resolve, ms, false);
+  });
+  const ended = await Promise.race([work.then(() => true), bound]);
+  clearTimeout(late);
+  return ended;
+};
+
+/** `a:b: 2 in flight` of every component that is still at something. */
+export const inFlightOf = (bus: Bus, prefix = ''): string =>
+  bus
+    .status()
+    .filter(({ name, inFlight }) => name.startsWith(prefix) && inFlight > 0)
+    .map(({ name, inFlight }) => `${name}: ${inFlight} in flight`)
+    .join(', ');
 
 export const openResidents = (options: ResidentsOptions): Residents => {
-  const { bundles, bus, policy, events } = options;
-  /** Why a component that is installed does not run. */
+  const { bundles, standings, state, bus, policy, events } = options;
+  const instances = openInstances(options);
+  /** Why a component that should serve does not. */
   const idle = new Map<string, Problem>();
   /** Why a bundle is not in service. */
   const broken = new Map<string, Problem>();
   const told = new Set<string>();
+  /** The limits a running component was tried with last. */
+  const tried = new Map<string, string>();
   let seenRevision = '';
   let turn: Promise<unknown> = Promise.resolve();
   let started: Promise<void> = Promise.resolve();
+  const departures = new Set<Promise<unknown>>();
 
   /** One change at a time. */
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
@@ -67,156 +96,181 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     return next;
   };
 
-  const intact = () => bundles.active().filter((bundle) => !broken.has(bundle.manifest.id));
+  const isLeaving = (id: string) => standings.leaving().has(id);
+  const intact = () => bundles.active().filter(({ manifest: { id } }) => !broken.has(id) && !isLeaving(id));
+  const standingOf = (bundle: InstalledBundle, entry: ComponentEntry) =>
+    standings.of(bundle.manifest.id, entry.id);
+  const lanesOf = (id: string) => bus.status().filter(({ name }) => name.startsWith(`${id}:`));
 
-  const ungrantedOf = (bundle: InstalledBundle, entry: ComponentEntry): readonly string[] => {
-    const granted = policy.current().grants.get(bundle.manifest.id);
-    return entry.permissions.filter((permission) => granted?.has(permission) !== true);
+  /** Topics of the active revision, and of older ones a component still serves from. Their shapes never change. */
+  const declareTopics = (bundle: InstalledBundle): void => {
+    const { id } = bundle.manifest;
+    const serving = new Set(
+      bundle.manifest.components.flatMap((entry) => standingOf(bundle, entry).serving ?? []),
+    );
+    const older = [...serving].flatMap((revision) =>
+      revision === bundle.identity ? [] : (bundles.revision(id, revision)?.manifest.topics ?? []),
+    );
+    bus.topics.declare(id, [...older, ...bundle.manifest.topics]);
   };
 
-  const admit = async (
-    bundle: InstalledBundle,
-    entry: ComponentEntry,
-  ): Promise<Result<AdmittedComponent>> => {
-    const bytes = await readFile(join(bundle.folder, entry.entry));
-    return admitComponent(bytes, {
-      cache: options.cache,
-      permissions: entry.permissions,
-      limits: options.limits,
-    });
-  };
-
-  const busComponent = (
-    bundle: InstalledBundle,
-    entry: ComponentEntry,
-    admitted: AdmittedComponent,
-  ): BusComponent => ({
-    name: nameOf(bundle, entry),
-    bundle: bundle.manifest.id,
-    revision: bundle.identity,
-    handles: new Set(entry.handles),
-    subscribes: new Set(entry.subscribes),
-    publishes: new Set(entry.publishes),
-    // Without the bus it cannot say which message an effect belongs to.
-    limits: admitted.imports.includes('bus') ? options.limits : { ...options.limits, batch: 1 },
-    start: (callbacks) =>
-      startActivation(admitted, { limits: options.limits, name: nameOf(bundle, entry), ...callbacks }),
-  });
-
-  /** A component ready to serve, `undefined` while policy withholds what it asks for. */
-  const prepare = async (
-    bundle: InstalledBundle,
-    entry: ComponentEntry,
-  ): Promise<Result<Prepared | undefined>> => {
-    const admitted = await admit(bundle, entry);
-    if (!admitted.ok) return admitted;
-    const ungranted = ungrantedOf(bundle, entry);
-    if (ungranted.length > 0) {
-      const evidence = ungranted.join(', ');
-      idle.set(
-        nameOf(bundle, entry),
-        problem('bundle/not-granted', { subject: nameOf(bundle, entry), evidence }),
-      );
-      return ok(undefined);
-    }
-    return bus.prepare(busComponent(bundle, entry, admitted.value));
-  };
-
-  const serve = async (name: string, prepared: Prepared): Promise<void> => {
+  const takeIn = async (name: string, prepared: Prepared): Promise<void> => {
     await prepared.serve();
     idle.delete(name);
+    events.add('start', name);
     if (told.has(name)) return;
     told.add(name);
     bus.tell(name, 'station.started', {});
   };
 
+  const limitsKey = (id: string): string => {
+    const limits = instances.limitsOf(id);
+    return limitNames.map((name) => limits[name]).join();
+  };
+  const attempt = (bundle: InstalledBundle, entry: ComponentEntry): Promise<Attempt> => {
+    tried.set(nameOf(bundle, entry), limitsKey(bundle.manifest.id));
+    return instances.attempt(bundle, entry);
+  };
+
+  /** Brings up a revision that is meant to serve; where it cannot, says why and leaves it to `retry`. */
   const bringUp = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<Result<void>> => {
     const name = nameOf(bundle, entry);
-    const prepared = await prepare(bundle, entry);
-    if (!prepared.ok) {
-      idle.set(name, prepared.problem);
-      events.add('component-failed', name, prepared.problem);
-      return prepared;
+    const made = await attempt(bundle, entry);
+    if (made.is === 'ready') {
+      await takeIn(name, made.prepared);
+      return ok(undefined);
     }
-    if (prepared.value !== undefined) await serve(name, prepared.value);
+    idle.set(name, made.problem);
+    if (made.is === 'waiting') return ok(undefined);
+    events.add('fail', name, made.problem);
+    return failed(made.problem);
+  };
+
+  /** The same for whatever revision is remembered as serving, its bytes read again first where it is not the active. */
+  const bringUpServing = async (
+    active: InstalledBundle,
+    entry: ComponentEntry,
+    revision: string,
+  ): Promise<Result<void>> => {
+    if (revision === active.identity) return bringUp(active, entry);
+    const { id } = active.manifest;
+    const name = nameOf(active, entry);
+    const damaged = await bundles.verifyRevision(id, revision);
+    const older = bundles.revision(id, revision);
+    const itsEntry = older?.manifest.components.find((one) => one.id === entry.id);
+    if (damaged === undefined && older !== undefined && itsEntry !== undefined)
+      return bringUp(older, itsEntry);
+    const why = damaged ?? problem('bundle/package-missing', { subject: `${id} ${revision}` });
+    idle.set(name, why);
+    events.add('fail', name, why);
+    return failed(why);
+  };
+
+  const takenOver = (was: Standing, revision: string): Standing => {
+    const retained = was.serving === revision ? was.retained : (was.serving ?? was.retained);
+    return { serving: revision, ...(retained === undefined || retained === revision ? {} : { retained }) };
+  };
+  const notTakenOver = (was: Standing, revision: string, why: Problem): Standing =>
+    was.serving === revision ? was : { ...was, candidate: { revision, problem: why } };
+
+  /** Tries the active revision of a component that serves from an older one, or not at all. */
+  const promote = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<Result<void>> => {
+    const name = nameOf(bundle, entry);
+    const was = standingOf(bundle, entry);
+    const made = await attempt(bundle, entry);
+    if (made.is !== 'ready') {
+      standings.set(bundle.manifest.id, entry.id, notTakenOver(was, bundle.identity, made.problem));
+      if (made.is !== 'waiting') events.add('fail', name, made.problem);
+      return failed(made.problem);
+    }
+    standings.set(bundle.manifest.id, entry.id, takenOver(was, bundle.identity));
+    declareTopics(bundle);
+    await takeIn(name, made.prepared);
+    await bundles.collect();
     return ok(undefined);
   };
 
   const statusOf = (bundle: InstalledBundle): BundleStatus => {
-    const { manifest, identity } = bundle;
-    const lanes = new Map(bus.status().map((lane) => [lane.name, lane]));
-    const trouble = broken.get(manifest.id);
-    const components = manifest.components.map((entry): ComponentStatus => {
+    const { id, components } = bundle.manifest;
+    const lanes = new Map(lanesOf(id).map((lane) => [lane.name, lane]));
+    const facts = components.map((entry) => {
       const name = nameOf(bundle, entry);
       const lane = lanes.get(name);
-      const why = idle.get(name) ?? lane?.problem;
-      const state =
-        lane === undefined
-          ? 'failed'
-          : lane.state === 'parked'
-            ? 'parked'
-            : lane.state === 'running'
-              ? 'running'
-              : 'starting';
+      const why = idle.get(name);
       return {
         id: entry.id,
-        state,
-        restarts: lane?.restarts ?? 0,
-        ...(why === undefined ? {} : { problem: why }),
+        standing: standingOf(bundle, entry),
+        ...(lane === undefined ? {} : { lane }),
+        ...(why === undefined ? {} : { idle: why }),
       };
     });
-    return {
-      id: manifest.id,
-      version: manifest.version,
-      revision: identity,
-      skills: skillsOf(bundle).map((skill) => skill.name),
-      topics: manifest.topics.length,
-      components,
-      ungranted: [...new Set(manifest.components.flatMap((entry) => ungrantedOf(bundle, entry)))].sort(),
-      ...(trouble === undefined ? {} : { problem: trouble }),
-    };
+    const ungranted = new Set(components.flatMap((entry) => instances.ungranted(bundle, entry)));
+    const trouble = isLeaving(id) ? problem('bundle/leaving', { subject: id }) : broken.get(id);
+    return bundleStatus(bundle, facts, [...ungranted].sort(), trouble);
   };
 
   const activeOne = (id: string): Result<InstalledBundle> => {
     const bundle = bundles.active().find((one) => one.manifest.id === id);
-    return bundle === undefined
-      ? refuse('bundle/not-installed', { subject: id, evidence: `installed: ${ids() || 'none'}` })
-      : ok(bundle);
+    if (bundle !== undefined) return isLeaving(id) ? refuse('bundle/leaving', { subject: id }) : ok(bundle);
+    const ids = bundles.active().map((one) => one.manifest.id);
+    return refuse('bundle/not-installed', {
+      subject: id,
+      evidence: `installed: ${ids.join(', ') || 'none'}`,
+    });
   };
-  const ids = () =>
-    bundles
-      .active()
-      .map((one) => one.manifest.id)
-      .join(', ');
 
   const install = async (source: string): Promise<Result<BundleStatus>> => {
     const staged = await bundles.stage(source);
-    if (!staged.ok) return staged;
+    if (!staged.ok) {
+      events.add('refuse', source, staged.problem);
+      return staged;
+    }
     const bundle = staged.value;
-    const { id } = bundle.manifest;
+    const { id, components } = bundle.manifest;
     const before = bundles.active().find((one) => one.manifest.id === id);
-    const ready: { name: string; prepared: Prepared }[] = [];
+    const made: { entry: ComponentEntry; attempt: Attempt }[] = [];
     const giveUp = async (why: Problem): Promise<Result<never>> => {
-      await Promise.all(ready.map(({ prepared }) => prepared.discard()));
-      events.add('bundle-refused', id, why);
+      await Promise.all(made.map(({ attempt }) => attempt.is === 'ready' && attempt.prepared.discard()));
+      events.add('refuse', id, why);
       if (before?.identity !== bundle.identity) await bundles.discard(bundle);
       return failed(why);
     };
-    for (const entry of bundle.manifest.components) {
-      const prepared = await prepare(bundle, entry);
-      if (!prepared.ok) return giveUp(prepared.problem);
-      if (prepared.value !== undefined) ready.push({ name: nameOf(bundle, entry), prepared: prepared.value });
+    if (isLeaving(id)) return giveUp(problem('bundle/leaving', { subject: id }));
+    for (const entry of components) {
+      const one = await attempt(bundle, entry);
+      // Bytes the sandbox refuses are refused with their bundle. One that does not start is, where nothing of the
+      // bundle serves yet, or where it is the serving revision itself.
+      const first = before === undefined || standingOf(bundle, entry).serving === bundle.identity;
+      if (one.is === 'refused' || (one.is === 'failed' && first)) return giveUp(one.problem);
+      made.push({ entry, attempt: one });
     }
-    const activated = bundles.activate(bundle);
+    const activated = state.transaction(() => {
+      const done = bundles.activate(bundle);
+      if (!done.ok) return done;
+      for (const { entry, attempt: one } of made) {
+        const was = standingOf(bundle, entry);
+        const next =
+          one.is === 'ready'
+            ? takenOver(was, bundle.identity)
+            : notTakenOver(was, bundle.identity, one.problem);
+        standings.set(id, entry.id, next);
+      }
+      return done;
+    });
     if (!activated.ok) return giveUp(activated.problem);
     broken.delete(id);
-    bus.topics.declare(id, bundle.manifest.topics);
-    for (const { name, prepared } of ready) await serve(name, prepared);
-    const kept = new Set(bundle.manifest.components.map((entry) => nameOf(bundle, entry)));
-    for (const entry of before?.manifest.components ?? []) {
-      if (before !== undefined && !kept.has(nameOf(before, entry))) await retire(nameOf(before, entry));
+    declareTopics(bundle);
+    for (const { entry, attempt: one } of made) {
+      const name = nameOf(bundle, entry);
+      if (one.is === 'ready') await takeIn(name, one.prepared);
+      else if (one.is === 'failed') events.add('fail', name, one.problem);
     }
-    events.add('bundle-installed', `${id} ${bundle.identity}`);
+    const kept = new Set(components.map((entry) => nameOf(bundle, entry)));
+    for (const { name } of lanesOf(id)) if (!kept.has(name)) await retire(name);
+    for (const entry of before?.manifest.components ?? [])
+      if (!components.some((one) => one.id === entry.id)) standings.forget(id, entry.id);
+    events.add('install', `${id} ${bundle.identity}`);
+    await bundles.collect();
     return ok(statusOf(bundle));
   };
 
@@ -224,6 +278,59 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     await bus.detach(name);
     await options.endAllOf(name);
     idle.delete(name);
+    tried.delete(name);
+    told.delete(name);
+  };
+
+  /** What is left of an uninstall once nothing of the bundle runs. */
+  const remove = async (id: string): Promise<Result<{ id: string; revision: string }>> => {
+    bus.topics.forget(id);
+    const removed = await bundles.remove(id);
+    // A station that was killed on the way has removed it already; anything else is tried again at the next start.
+    if (!removed.ok && removed.problem.code !== 'bundle/not-installed') return removed;
+    standings.forget(id);
+    standings.left(id);
+    broken.delete(id);
+    if (!removed.ok) return removed;
+    events.add('uninstall', `${id} ${removed.value.identity}`);
+    return ok({ id, revision: removed.value.identity });
+  };
+
+  const uninstall = async (id: string): Promise<Result<{ id: string; revision: string }>> => {
+    const bundle = activeOne(id);
+    if (!bundle.ok) return bundle;
+    standings.leave(id);
+    const gone = Promise.all(lanesOf(id).map(({ name }) => retire(name)));
+    if (await endsWithin(gone, options.drainMs)) return remove(id);
+    const departure = gone.then(() => alone(() => remove(id)));
+    departures.add(departure);
+    void departure.finally(() => departures.delete(departure));
+    return refuse('bundle/draining', { subject: id, evidence: inFlightOf(bus, `${id}:`) });
+  };
+
+  /** What served when the station stopped, as it was: a candidate that failed is not tried again. */
+  const restore = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<void> => {
+    const known = standingOf(bundle, entry);
+    const first = known.serving === undefined && known.candidate === undefined;
+    if (first) standings.set(bundle.manifest.id, entry.id, { serving: bundle.identity });
+    const serving = first ? bundle.identity : known.serving;
+    if (serving !== undefined) await bringUpServing(bundle, entry, serving);
+    if (isGranted(bundle, entry)) await promote(bundle, entry);
+  };
+  /** Whether a candidate that waited for a grant has it. */
+  const isGranted = (bundle: InstalledBundle, entry: ComponentEntry): boolean =>
+    standingOf(bundle, entry).candidate?.problem.code === 'bundle/not-granted' &&
+    instances.ungranted(bundle, entry).length === 0;
+
+  const reconcileOne = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<void> => {
+    const name = nameOf(bundle, entry);
+    if (isGranted(bundle, entry)) await promote(bundle, entry);
+    const { serving } = standingOf(bundle, entry);
+    if (serving === undefined) return;
+    const waits = idle.get(name)?.code === 'bundle/not-granted';
+    const limited =
+      policy.current().problems.length === 0 && tried.get(name) !== limitsKey(bundle.manifest.id);
+    if (waits || limited) await bringUpServing(bundle, entry, serving);
   };
 
   return {
@@ -231,33 +338,26 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     start: () => {
       seenRevision = policy.current().revision;
       started = alone(async () => {
+        for (const id of standings.leaving()) await remove(id);
         for (const { id, problem: why } of await bundles.verify()) {
           if (why === undefined) continue;
           broken.set(id, why);
-          events.add('bundle-broken', id, why);
+          events.add('fail', id, why);
         }
         const whole = intact();
-        for (const bundle of whole) bus.topics.declare(bundle.manifest.id, bundle.manifest.topics);
-        await Promise.all(
-          whole.flatMap((bundle) => bundle.manifest.components.map((entry) => bringUp(bundle, entry))),
-        );
+        for (const bundle of whole) declareTopics(bundle);
+        const all = whole.flatMap((bundle) => bundle.manifest.components.map((entry) => ({ bundle, entry })));
+        const waiting = all.values();
+        const worker = async () => {
+          for (const { bundle, entry } of waiting) await restore(bundle, entry);
+        };
+        await Promise.all(Array.from({ length: startsAtOnce }, worker));
       }).catch((cause: unknown) =>
-        events.add('start-failed', 'bundles', problem('station/internal', { evidence: String(cause) })),
+        events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) })),
       );
     },
     install: (source) => alone(() => install(source)),
-    uninstall: (id) =>
-      alone(async () => {
-        const bundle = activeOne(id);
-        if (!bundle.ok) return bundle;
-        for (const entry of bundle.value.manifest.components) await retire(nameOf(bundle.value, entry));
-        bus.topics.forget(id);
-        const removed = await bundles.remove(id);
-        if (!removed.ok) return removed;
-        broken.delete(id);
-        events.add('bundle-uninstalled', `${id} ${bundle.value.identity}`);
-        return ok({ id, revision: bundle.value.identity });
-      }),
+    uninstall: (id) => alone(() => uninstall(id)),
     retry: (component) =>
       alone(async () => {
         const [id = '', entryId = ''] = component.split(':');
@@ -265,8 +365,19 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         if (!bundle.ok) return bundle;
         const entry = bundle.value.manifest.components.find((one) => one.id === entryId);
         if (entry === undefined) return refuse('bundle/no-component', { subject: component });
+        const { serving, candidate } = standingOf(bundle.value, entry);
         const lane = bus.status().find((one) => one.name === component);
-        const done = lane === undefined ? await bringUp(bundle.value, entry) : await bus.retry(component);
+        const promoted = candidate === undefined ? undefined : await promote(bundle.value, entry);
+        const back =
+          promoted?.ok === true
+            ? promoted
+            : lane !== undefined
+              ? await bus.retry(component)
+              : serving === undefined
+                ? ok(undefined)
+                : await bringUpServing(bundle.value, entry, serving);
+        const done = promoted ?? back;
+        events.add('retry', component, done.ok ? undefined : done.problem);
         return done.ok ? ok(statusOf(bundle.value)) : done;
       }),
     verify: async (id) => {
@@ -274,11 +385,21 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         const known = activeOne(id);
         if (!known.ok) return known;
       }
-      return ok(await bundles.verify(id));
+      const found: { id: string; problem?: Problem }[] = [];
+      for (const one of await bundles.verify(id)) {
+        const bundle = bundles.active().find(({ manifest }) => manifest.id === one.id);
+        const cached =
+          one.problem === undefined && bundle !== undefined ? await instances.cacheFault(bundle) : undefined;
+        found.push(cached === undefined ? one : { id: one.id, problem: cached });
+      }
+      return ok(found);
     },
     list: () => bundles.active().map(statusOf),
     settled: async () => {
       await turn;
+    },
+    departed: async () => {
+      await Promise.all(departures);
     },
     reconcile: async () => {
       await started;
@@ -286,12 +407,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
       if (revision === seenRevision) return;
       seenRevision = revision;
       await alone(async () => {
-        for (const bundle of intact()) {
-          for (const entry of bundle.manifest.components) {
-            const waiting = idle.get(nameOf(bundle, entry))?.code === 'bundle/not-granted';
-            if (waiting && ungrantedOf(bundle, entry).length === 0) await bringUp(bundle, entry);
-          }
-        }
+        for (const bundle of intact())
+          for (const entry of bundle.manifest.components) await reconcileOne(bundle, entry);
       });
     },
   };

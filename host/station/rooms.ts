@@ -3,22 +3,26 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openBundleStore, readBundle, skillsOf } from '../bundles/index.ts';
+import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
+import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { placeSkills, provisionFor } from '../context/index.ts';
+import { outsideOf, provisionFor } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
-import { type Problem, ProblemError } from '../problems/index.ts';
+import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
-import { defaultLimits } from '../sandbox/index.ts';
+import { prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
-import { type Home, installation } from './home.ts';
+import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
-import { openResidents, type Residents } from './residents.ts';
-import { sessionHandlers } from './sessions.ts';
+import { openPlacements } from './placements.ts';
+import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
+import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
 import { promptExpansion, stationSkills } from './skills.ts';
+import { openStandings } from './standings.ts';
+import { cleared, tellDiffering, tellWithheld } from './tell.ts';
 import { channelTokens, type OpenWeb, openStationWeb, type WebStatus } from './web.ts';
 
 export interface Rooms {
@@ -35,15 +39,25 @@ export interface RoomsOptions {
   readonly now: () => number;
   readonly port?: number | undefined;
   readonly openWeb?: OpenWeb | undefined;
+  /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
+  readonly drainMs: number;
+  /** Called when a `down` that had answered before it was done is done. */
+  readonly onLateStop: () => void;
+  /** Folder of the bundles this installation ships. */
+  readonly shipped: string;
 }
 
-export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsOptions): Promise<Rooms> => {
+export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
+  const { home, state, env, now, drainMs, shipped, port, openWeb } = options;
+  prepareProcess();
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
   const processes = await openProcesses({ run: home.run });
+  const standings = openStandings(state.db, redact);
   const bundles = openBundleStore({
+    inUse: standings.revisions,
     packages: home.packages,
     db: state.db,
     now,
@@ -53,9 +67,10 @@ export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsO
       if (!canonical.ok) throw new ProblemError(canonical.problem);
       return canonical.value;
     },
-    report: (found) => events.add('repaired', found.subject ?? '', found),
+    refusal: (bundle) => signatureRefusal(bundle, policy.current().signatures),
+    report: (found) => events.add('repair', found.subject ?? '', found),
   });
-  for (const found of await bundles.repair()) events.add('repaired', found.subject ?? '', found);
+  for (const found of await bundles.repair()) events.add('repair', found.subject ?? '', found);
 
   const store = openComponentStore(state.db);
   const startedAt = now();
@@ -66,7 +81,7 @@ export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsO
     env,
     redact,
     tell: (...told) => bus.tell(...told),
-    hasRoom: (component) => bus.hasRoom(component),
+    hasRoom: (component, flow) => bus.hasRoom(component, flow),
     log: log.component,
     newId: () => {
       processCount += 1;
@@ -77,10 +92,21 @@ export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsO
     (component, token) => bus.tell(component, 'station.woke', { token }),
     (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
   );
-  const bundleSkills = () => residents.intact().flatMap((bundle) => skillsOf(bundle));
+  const bundleSkills = () =>
+    residents
+      .intact()
+      .filter((bundle) => bundles.refusal(bundle) === undefined)
+      .flatMap((bundle) => skillsOf(bundle));
   const context = {
-    servers: (agent: string) => provisionFor(policy.current(), agent),
-    placeSkills: (cwd: string, sink: string) => placeSkills({ cwd, sink, skills: bundleSkills() }),
+    servers: (agent: string) => {
+      const provision = provisionFor(policy.current(), agent);
+      tellWithheld(events, agent, provision);
+      return provision;
+    },
+    outside: outsideOf,
+    placeSkills: (cwd: string, sink: string) => {
+      return placements.place(cwd, sink, bundleSkills());
+    },
   };
   const bus = openBus({
     state,
@@ -92,7 +118,10 @@ export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsO
       log: log.component,
       wake: wakes.wake,
       write: capability.write,
-      kill: capability.kill,
+      kill: (component, id) => {
+        events.add('kill', `${component} ${id}`);
+        capability.kill(component, id);
+      },
       owns: capability.owns,
       settleSpawns: capability.settleSpawns,
       call: answerCalls({ policy: policy.current, store, process: capability, context }),
@@ -105,15 +134,28 @@ export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsO
     policy,
     events,
     cache: home.cache,
-    limits: defaultLimits,
+    standings,
+    state,
+    drainMs,
     endAllOf: async (component) => {
       wakes.forget(component);
       await capability.endAllOf(component);
     },
   });
+  const sessions = sessionHandlers(bus, redact, promptExpansion(stationSkills(bundleSkills)));
+  const placements = openPlacements({
+    db: state.db,
+    now,
+    events,
+    installed: (id) => bundles.active().some(({ manifest }) => manifest.id === id),
+    live: () => liveSessions(sessions),
+  });
+  let tidy: Promise<void> = Promise.resolve();
+  bus.listen(sessionTopics.changed.id, (event) => {
+    if (isOver((event as { state: string }).state)) tidy = tidy.then(() => cleared(placements, log));
+  });
   residents.start();
-  await installShipped(residents, store, (id, why) => {
-    events.add('bundle-refused', id, why);
+  await installShipped(shipped, residents, store, (id, why) => {
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
 
@@ -131,16 +173,31 @@ export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsO
       log.station('error', error instanceof Error ? (error.stack ?? error.message) : String(error)),
   });
 
+  // What uninstalled bundles left, and whether placed skills are as they were: nobody waits for either.
+  tidy = tidy
+    .then(async () => {
+      await residents.settled();
+      await cleared(placements, log);
+      for (const skill of await placements.verify()) tellDiffering(events, skill);
+    })
+    .catch((cause: unknown) => log.station('error', `looking at placed skills: ${cause}`));
+
   let closing: Promise<void> | undefined;
   const quiesce = () => {
     closing ??= (async () => {
       await web.close();
+      placements.close();
       await residents.settled();
+      await tidy;
       wakes.close();
-      // Agents first, so that no component waits for one; again after, for what was starting meanwhile.
+      // Agents first, so that no component waits for one; again after, for what was starting meanwhile. None of them
+      // is told: a session of an agent that ends with its station is taken up again by the next one.
+      capability.silence();
       await processes.endAll();
       await bus.close();
+      await residents.departed();
       await processes.endAll();
+      events.flush();
       state.close();
       log.close();
     })();
@@ -150,12 +207,19 @@ export const openRooms = async ({ home, state, env, now, port, openWeb }: RoomsO
     home,
     policy,
     residents,
-    sessions: sessionHandlers(bus, redact, promptExpansion(stationSkills(bundleSkills))),
+    sessions,
     bundleSkills,
+    web: web.status,
+    placements,
+    events,
     startedAt,
     processes: processes.running,
-    web: web.status,
-    quiesce,
+    stop: async () => {
+      const ended = quiesce();
+      if (await endsWithin(ended, drainMs)) return ok({ stopped: true });
+      void ended.then(options.onLateStop);
+      return refuse('station/draining', { evidence: inFlightOf(bus) });
+    },
   });
   log.station('info', 'ready');
   return { handlers, quiesce, web: web.status };
@@ -186,11 +250,11 @@ const secretNames = (current: () => Policy) => {
  * installed. One the operator uninstalled does not come back.
  */
 const installShipped = async (
+  folder: string,
   residents: Residents,
   store: ReturnType<typeof openComponentStore>,
   refused: (id: string, why: Problem) => void,
 ): Promise<void> => {
-  const folder = join(installation(), 'dist', 'bundles');
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder).sort(contractsFirst)) {
     const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
@@ -199,11 +263,8 @@ const installShipped = async (
     if (seen === manifest) continue;
     const bundle = await readBundle(join(folder, name));
     const wanted = (id: string) => seen === undefined || residents.list().some((one) => one.id === id);
-    if (!bundle.ok) {
-      refused(name, bundle.problem);
-      continue;
-    }
-    if (wanted(bundle.value.manifest.id)) {
+    // One that cannot be read is refused as any other would be.
+    if (!bundle.ok || wanted(bundle.value.manifest.id)) {
       const done = await residents.install(join(folder, name));
       if (!done.ok) {
         refused(name, done.problem);

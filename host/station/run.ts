@@ -2,11 +2,12 @@
  * Opens a station on a home: claims the socket, opens the database, and is ready. The rooms are wired behind that, and
  * requests wait for them (docs/decisions/0008). This file and what it imports stay light.
  */
+import { join } from 'node:path';
 import { setImmediate as afterwards } from 'node:timers/promises';
 import { failed, ok, type Result } from '../problems/index.ts';
 import { openState } from '../state/index.ts';
 import type { Handlers } from './handlers.ts';
-import { type Home, openHome } from './home.ts';
+import { type Home, installation, openHome } from './home.ts';
 import { serveControl } from './socket.ts';
 import type { OpenWeb } from './web.ts';
 
@@ -26,11 +27,19 @@ export interface StationOptions {
   /** Serves HTTP there (0: any free port); otherwise policy says whether and where. */
   readonly port?: number | undefined;
   readonly openWeb?: OpenWeb;
+  /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
+  readonly drainMs?: number;
+  /** Folder of bundles to install where the home has not seen them; those of this installation by default. */
+  readonly shipped?: string;
 }
+
+/** The default of it: as long as a call may take where policy says nothing. */
+const usualDrainMs = 5_000;
 
 /** What was opened before a failure is closed again. */
 export const openStation = async (options: StationOptions): Promise<Result<RunningStation>> => {
-  const { env = process.env, now = Date.now } = options;
+  const { env = process.env, now = Date.now, drainMs = usualDrainMs } = options;
+  const { shipped = join(installation(), 'dist', 'bundles') } = options;
   const home = openHome(options.home);
   if (!home.ok) return home;
   const handlers = Promise.withResolvers<Handlers>();
@@ -52,6 +61,9 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
       now,
       port: options.port,
       openWeb: options.openWeb,
+      drainMs,
+      shipped,
+      onLateStop: () => void control.value.close(),
     });
   });
   rooms.then(

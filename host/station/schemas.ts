@@ -11,6 +11,13 @@ const id = z.string().min(1).max(200);
 const waitMs = z.number().int().min(0).max(longestWait);
 const byId = z.strictObject({ id });
 
+/** Events in one answer. */
+const mostEvents = 1_000;
+const granting = z.strictObject({
+  id,
+  permissions: z.array(z.string().min(1).max(100)).min(1).max(32).exactOptional(),
+});
+
 export const paramsOf = {
   status: nothing,
   down: nothing,
@@ -20,6 +27,12 @@ export const paramsOf = {
   'bundle.retry': z.strictObject({ component: z.string().min(1).max(400) }),
   'bundle.uninstall': byId,
   'skills.bundled': nothing,
+  'bundle.grant': granting,
+  'bundle.revoke': granting,
+  events: z.strictObject({
+    limit: z.number().int().min(0).max(mostEvents).exactOptional(),
+    follow: z.boolean().exactOptional(),
+  }),
   'policy.show': nothing,
   'session.create': sessions.create.request.extend({ waitMs: waitMs.exactOptional() }).strict(),
   'session.say': sessions.say.request.extend({ wait: z.boolean().exactOptional() }).strict(),

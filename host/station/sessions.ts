@@ -6,6 +6,7 @@ import type { Bus } from '../bus/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
 import { followRows } from './follow.ts';
+import type { LiveSession } from './placements.ts';
 import type { ExpandPrompt } from './skills.ts';
 
 type Session = MethodResult<'session.show'>;
@@ -14,6 +15,8 @@ type Changed = output<typeof sessions.changed.event>;
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
 const pageRows = 500;
+/** New rows are read together: a reader sees them this much later at most, ms. */
+const rowsWaitMs = 50;
 const source = 'station:control';
 
 export interface SessionHandlers {
@@ -35,7 +38,7 @@ export interface SessionHandlers {
   readonly close: (params: Params<'session.close'>) => Promise<Result<Session>>;
 }
 
-const isOver = (state: string) => state === 'closed' || state === 'ended';
+export const isOver = (state: string) => state === 'closed' || state === 'ended';
 
 export const sessionHandlers = (
   bus: Bus,
@@ -46,23 +49,40 @@ export const sessionHandlers = (
     (await bus.command(topic.id, payload, { source })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
-  const clean = (entry: TranscriptEntry): TranscriptEntry => ({ ...entry, text: redact(entry.text) });
+  // Rows were redacted when they came; this is for variables policy named since.
+  const clean = ({ data, ...entry }: TranscriptEntry): TranscriptEntry => ({
+    ...entry,
+    text: redact(entry.text),
+    ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
+  });
 
   /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
   const watch = (id: string, signal?: AbortSignal) => {
     let pending: Changed[] = [];
     let wake: (() => void) | undefined;
+    let before: Changed | undefined;
+    let later: NodeJS.Timeout | undefined;
     const stop = bus.listen(sessions.changed.id, (event) => {
       const changed = event as Changed;
       if (changed.id !== id) return;
       pending.push(changed);
-      wake?.();
+      const rowsAlone =
+        before !== undefined &&
+        changed.settled === undefined &&
+        changed.state === before.state &&
+        changed.pending === before.pending;
+      before = changed;
+      if (!rowsAlone) return wake?.();
+      later ??= setTimeout(() => {
+        later = undefined;
+        wake?.();
+      }, rowsWaitMs);
     });
     const onAbort = () => wake?.();
     signal?.addEventListener('abort', onAbort);
     return {
       next: async (withinMs?: number): Promise<readonly Changed[]> => {
-        if (pending.length === 0 && signal?.aborted !== true) {
+        if ((pending.length === 0 || later !== undefined) && signal?.aborted !== true) {
           let late: NodeJS.Timeout | undefined;
           await new Promise<void>((resolve) => {
             wake = resolve;
@@ -77,6 +97,7 @@ export const sessionHandlers = (
       },
       stop: () => {
         stop();
+        clearTimeout(later);
         signal?.removeEventListener('abort', onAbort);
       },
     };
@@ -160,19 +181,18 @@ export const sessionHandlers = (
       if (!text.ok) return text;
       const request = { ...asked, text: text.value };
       if (!wait) return ask(sessions.say, request);
-      const before = await lastSeq(request.id);
-      if (!before.ok) return before;
       const watched = watch(request.id, signal);
       try {
         const said = await ask<output<typeof sessions.say.reply>>(sessions.say, request);
         if (!said.ok) return said;
-        const { turn } = said.value;
-        const ended = await follow(request.id, before.value, emit, signal, watched, (events) =>
+        const { turn, seq } = said.value;
+        const ended = await follow(request.id, seq - 1, emit, signal, watched, (events) =>
           events.find((event) => event.settled?.turn === turn || isOver(event.state)),
         );
         if (!ended.ok) return ended;
         return ok({
           turn,
+          seq,
           ...(ended.value?.settled === undefined ? {} : { stopReason: ended.value.settled.stopReason }),
           ...(ended.value === undefined ? {} : { state: ended.value.state }),
         });
@@ -233,13 +253,25 @@ export const sessionHandlers = (
     const session = await show(id);
     return session.ok ? expand(text, session.value.cwd) : session;
   }
+};
 
-  async function lastSeq(id: string): Promise<Result<number>> {
-    let last = 0;
-    for await (const page of rowsAfter(id, 0)) {
-      if (!page.ok) return page;
-      last = page.value.at(-1)?.seq ?? last;
-    }
-    return ok(last);
+/** Sessions that are not over, with the skills each was given. */
+export const liveSessions = async (
+  sessions: Pick<SessionHandlers, 'list' | 'show'>,
+): Promise<Result<readonly LiveSession[]>> => {
+  const listed = await sessions.list();
+  if (!listed.ok) return listed;
+  const live: LiveSession[] = [];
+  for (const { id } of listed.value.sessions.filter(({ state }) => !isOver(state))) {
+    const shown = await sessions.show(id);
+    if (!shown.ok) return shown;
+    const { cwd, provisioning } = shown.value;
+    const skills = provisioning.skills.map(({ bundle, name, decision }) => ({
+      bundle,
+      name,
+      placed: decision !== 'refused',
+    }));
+    live.push({ id, cwd, sink: provisioning.sink, skills });
   }
+  return ok(live);
 };

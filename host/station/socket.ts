@@ -76,7 +76,8 @@ export const serveControl = async (
     if (method === 'down') stopping = true;
     try {
       const answered = await ((await handlers)[method] as AnyHandler)(read.data, emit, signal);
-      if (method === 'down' && !answered.ok) stopping = false;
+      // One that drains still stops; it only takes longer than the caller waits.
+      if (method === 'down' && !answered.ok && answered.problem.code !== 'station/draining') stopping = false;
       return answered;
     } catch (error) {
       if (method === 'down') stopping = false;

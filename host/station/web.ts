@@ -36,7 +36,7 @@ export interface StationWebOptions {
   readonly policy: () => Policy;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly bundleSkills: () => readonly SkillSource[];
-  readonly report: (kind: string, subject: string, why: Problem) => void;
+  readonly report: (kind: 'withhold' | 'fail', subject: string, why: Problem) => void;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -56,7 +56,7 @@ export const openStationWeb = async (options: StationWebOptions): Promise<Statio
     return channel.mcp.tokens.flatMap((name) => {
       const value = env[name] ?? '';
       if (value !== '') return [value];
-      if (!unset.has(name)) report('channel-token', name, problem('channel/no-token', { subject: name }));
+      if (!unset.has(name)) report('withhold', name, problem('channel/no-token', { subject: name }));
       unset.add(name);
       return [];
     });
@@ -71,11 +71,11 @@ export const openStationWeb = async (options: StationWebOptions): Promise<Statio
         frontmatter: published?.frontmatter ?? 'complete',
       };
     },
-    report: ({ where, problem: why }) => report('skill-not-published', where, why),
+    report: ({ where, problem: why }) => report('withhold', where, why),
   });
   const opened = await openWeb({ port, tokens, channel, onBug: options.onBug });
   if (!opened.ok) {
-    report('channel-failed', String(port), opened.problem);
+    report('fail', `127.0.0.1:${port}`, opened.problem);
     return { status: () => ({ problem: opened.problem }), close: channel.close };
   }
   // Said when the station starts, not when the first client is refused.

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { StoreStep } from '../../host/bundles/index.ts';
+import { packBundle, type StoreStep } from '../../host/bundles/index.ts';
 import { authored, openStore, packedBundle, plainFiles, temporary, topic, value } from './fixture.ts';
 
 const child = fileURLToPath(new URL('kill.child.ts', import.meta.url));
@@ -18,7 +18,7 @@ const before: Truth = { version: '1.0.0', topic: false };
 const after: Truth = { version: '2.0.0', topic: true };
 const none: Truth = { version: undefined, topic: false };
 
-const cases: readonly (readonly [work: 'v2' | 'remove', step: StoreStep, nth: number, Truth])[] = [
+const cases: readonly (readonly [work: 'v2' | 'v2.tgz' | 'remove', step: StoreStep, nth: number, Truth])[] = [
   ['v2', 'stage:folder-made', 1, before],
   ['v2', 'stage:file-written', 1, before],
   ['v2', 'stage:file-written', 2, before],
@@ -29,19 +29,25 @@ const cases: readonly (readonly [work: 'v2' | 'remove', step: StoreStep, nth: nu
   ['v2', 'activate:recorded', 1, before],
   ['v2', 'activate:topics-recorded', 1, before],
   ['v2', 'activate:committed', 1, after],
+  ['v2.tgz', 'stage:entry-unpacked', 1, before],
+  ['v2.tgz', 'stage:entry-unpacked', 3, before],
+  ['v2.tgz', 'stage:unpacked', 1, before],
+  ['v2.tgz', 'stage:compared', 1, before],
+  ['v2.tgz', 'activate:committed', 1, after],
   ['remove', 'remove:forgotten', 1, none],
   ['remove', 'remove:package-aside', 1, none],
   ['remove', 'remove:removed', 1, none],
 ];
 
 for (const [work, step, nth, truth] of cases)
-  test(`P7: killed at ${step} ${nth}: the next start has a true state`, async (t) => {
+  test(`P7: killed at ${step} ${nth} of ${work}: the next start has a true state`, async (t) => {
     const home = temporary(t);
     await packedBundle(home, 'v1');
     await packedBundle(home, 'v2', {
       ...plainFiles,
       'bundle.json': authored({ version: '2.0.0', topics: [topic('demo.told')] }),
     });
+    if (work === 'v2.tgz') value(await packBundle(join(home, 'v2'), join(home, work)));
     const first = openStore(home);
     value(first.store.activate(value(await first.store.stage(join(home, 'v1')))));
     first.db.close();

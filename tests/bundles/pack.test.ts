@@ -139,6 +139,22 @@ test('pack takes exactly the bounds of depth', async (t) => {
   await packedBundle(temporary(t), 'demo', { 'bundle.json': authored(), [`${'d/'.repeat(15)}f`]: '' });
 });
 
+test('pack refuses the history of a repository, at its top and below', async (t) => {
+  for (const path of ['.git/HEAD', '.hg/store', '.svn/entries', 'vendor/probe/.git', 'skills/.GIT/config']) {
+    const root = temporary(t);
+    write(join(root, 'demo'), { 'bundle.json': authored(), a: '1', [path]: 'x' });
+    const refused = await packBundle(join(root, 'demo'));
+    assert.equal(codeOf(refused), 'bundle/version-control', path);
+    assert.ok(!refused.ok && path.startsWith(refused.problem.subject ?? '-'), path);
+    assert.equal(codeOf(await packBundle(join(root, 'demo'), join(root, 'out'))), 'bundle/version-control');
+  }
+  await packedBundle(temporary(t), 'demo', {
+    'bundle.json': authored(),
+    '.gitignore': 'dist',
+    'a.git/b': 'x',
+  });
+});
+
 test('pack says what is missing or broken about the folder and its manifest', async (t) => {
   const root = temporary(t);
   write(root, { file: 'x', 'none/readme.md': 'x', 'list/bundle.json': '[]', 'bad/bundle.json': '{' });

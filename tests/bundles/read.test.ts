@@ -230,7 +230,7 @@ test('a file that grows, shrinks or is rewritten while it is read is refused', a
   for (const [name, change] of changes) {
     writeFileSync(at, bytes);
     let first = true;
-    const read = await readRegular({ path: 'file', place: at, size: bytes.length }, bytes.length, () => {
+    const read = await readRegular({ path: 'file', place: at, size: bytes.length }, 'fileBytes', () => {
       if (first) change();
       first = false;
     });
@@ -256,7 +256,7 @@ test('P4: a folder swapped for a link while the tree is walked leads nowhere', a
         renameSync(join(root, 'demo/a'), join(root, 'demo/b'));
         symlinkSync(join(root, 'outside'), join(root, 'demo/a'));
       }
-      value(await readRegular(file, 100, (chunk) => seen.push(chunk.toString())));
+      value(await readRegular(file, 'fileBytes', (chunk) => seen.push(chunk.toString())));
     },
   });
   assert.ok(
@@ -289,14 +289,17 @@ test('P4: a folder that became a link between listing and entering is refused', 
 test('P4: a file that became a link between listing and opening is not followed', async (t) => {
   const at = join(temporary(t), 'link');
   symlinkSync('/etc/hostname', at);
-  assert.equal(codeOf(await readRegular({ path: 'link', place: at, size: 1 }, 100, () => {})), 'bundle/link');
+  assert.equal(
+    codeOf(await readRegular({ path: 'link', place: at, size: 1 }, 'fileBytes', () => {})),
+    'bundle/link',
+  );
 });
 
 test('a file that gives more bytes than it has is refused', {
   skip: process.platform !== 'linux',
 }, async () => {
   const at = '/proc/self/status';
-  const read = await readRegular({ path: 'status', place: at, size: 0 }, 100, () => {});
+  const read = await readRegular({ path: 'status', place: at, size: 0 }, 'fileBytes', () => {});
   assert.equal(codeOf(read), 'bundle/changed-while-read');
 });
 

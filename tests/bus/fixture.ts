@@ -6,16 +6,17 @@ import type { TestContext } from 'node:test';
 import { buildComponent } from '../../components/guest/build.ts';
 import { type Bus, type BusComponent, type DeclaredTopic, openBus } from '../../host/bus/index.ts';
 import { answerStore } from '../../host/capabilities/index.ts';
-import { openPolicySource } from '../../host/policy/index.ts';
+import { type Limits, openPolicySource } from '../../host/policy/index.ts';
+import { admitComponent, defaultLimits, startActivation } from '../../host/sandbox/index.ts';
 import {
-  admitComponent,
-  type ComponentLimits,
-  defaultLimits,
-  startActivation,
-} from '../../host/sandbox/index.ts';
-import { openComponentStore, openEventLog, openState, type StationEvent } from '../../host/state/index.ts';
+  type ComponentStore,
+  openComponentStore,
+  openEventLog,
+  openState,
+  type StationEvent,
+} from '../../host/state/index.ts';
 
-export const permissions = ['store:own', 'bus:publish'];
+export const permissions = ['store:own', 'bus:publish', 'process:spawn'];
 const root = join(import.meta.dirname, '..', '..');
 
 // One transpilation for all tests of a process; removed at its end.
@@ -58,6 +59,10 @@ export const topics: readonly DeclaredTopic[] = [
           put: { type: 'object', additionalProperties: text },
           get: text,
           act: text,
+          times: { type: 'number' },
+          text,
+          to: text,
+          token: text,
         },
         additionalProperties: false,
       },
@@ -70,16 +75,32 @@ export const topics: readonly DeclaredTopic[] = [
 
 export interface BusBench {
   readonly bus: Bus;
+  readonly store: ComponentStore;
   readonly ask: (payload: unknown, to?: string) => ReturnType<Bus['command']>;
   readonly stored: (key: string, name?: string) => string | undefined;
   readonly events: () => readonly StationEvent[];
+  /** Lines that reached the log. */
+  readonly logged: () => number;
   readonly grant: (granted: readonly string[]) => void;
-  readonly component: (name: string, limits?: Partial<ComponentLimits>) => Promise<BusComponent>;
+  /** What the bus did outside: `settle <message> true`, `log warn text`. */
+  readonly done: readonly string[];
+  readonly component: (name: string, limits?: Partial<Limits>) => Promise<BusComponent>;
   /** Prepares and takes into service. */
-  readonly attach: (name: string, limits?: Partial<ComponentLimits>) => Promise<void>;
+  readonly attach: (name: string, limits?: Partial<Limits>) => Promise<void>;
 }
 
-export const openBusBench = async (t: TestContext): Promise<BusBench> => {
+export const openBusBench = async (
+  t: TestContext,
+  options: {
+    readonly now?: () => number;
+    readonly redact?: (line: string) => string;
+    readonly subscribes?: (name: string) => readonly string[];
+    readonly owns?: (name: string, process: string) => boolean;
+  } = {},
+): Promise<BusBench> => {
+  const { now = Date.now, redact = (line: string) => line } = options;
+  const { subscribes = () => ['test.happened'], owns = () => false } = options;
+  const done: string[] = [];
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bus-'));
   const policyFile = join(dir, 'policy.jsonc');
   const grant = (granted: readonly string[]) =>
@@ -93,15 +114,15 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
     state: state.value,
     events,
     policy: openPolicySource(policyFile),
-    now: Date.now,
-    redact: (line) => line,
+    now,
+    redact,
     ports: {
-      log: () => undefined,
+      log: (_name, level, line) => void done.push(`log ${level} ${line}`),
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
-      owns: () => false,
-      settleSpawns: () => undefined,
+      owns,
+      settleSpawns: (_name, message, kept) => void done.push(`settle ${message} ${kept}`),
       call: (name, call) => {
         if (call.call === 'store.get' || call.call === 'store.scan') return answerStore(store, name, call);
         throw new Error(`not in this test: ${call.call}`);
@@ -114,7 +135,7 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
     state.value.close();
     rmSync(dir, { recursive: true, force: true });
   });
-  const component = async (name: string, changed: Partial<ComponentLimits> = {}): Promise<BusComponent> => {
+  const component = async (name: string, changed: Partial<Limits> = {}): Promise<BusComponent> => {
     const limits = { ...defaultLimits, ...changed };
     const admitted = await admitComponent(await testerBytes(), {
       cache,
@@ -127,7 +148,7 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
       bundle: 'test.bundle',
       revision: 'r1',
       handles: new Set(['test.do']),
-      subscribes: new Set(['test.happened']),
+      subscribes: new Set(subscribes(name)),
       publishes: new Set(['test.happened']),
       limits,
       start: (callbacks) => startActivation(admitted.value, { limits, name, ...callbacks }),
@@ -135,6 +156,8 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
   };
   return {
     bus,
+    done,
+    store,
     grant,
     component,
     ask: (payload, to) =>
@@ -144,6 +167,7 @@ export const openBusBench = async (t: TestContext): Promise<BusBench> => {
       return found === undefined ? undefined : (JSON.parse(found) as string);
     },
     events: () => events.newest(100),
+    logged: () => done.filter((line) => line.startsWith('log ')).length,
     attach: async (name, limits) => {
       const prepared = await bus.prepare(await component(name, limits));
       if (!prepared.ok) throw new Error(JSON.stringify(prepared.problem));

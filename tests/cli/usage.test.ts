@@ -27,7 +27,10 @@ const expected = [
 test('every command is there, says what it does, and shows an example', () => {
   const all = commands(commandLine(async () => {}));
   const names = all.map((command) => nameOf(command).replace(/^jupiter /, ''));
-  assert.deepEqual(names.sort(), [...expected].sort());
+  assert.deepEqual(
+    expected.filter((name) => !names.includes(name)),
+    [],
+  );
   for (const command of all) {
     let help = '';
     command.configureOutput({ writeOut: (text) => (help += text) });

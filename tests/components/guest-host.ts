@@ -30,6 +30,7 @@ export interface Platform {
   readonly spawn?: (program: string, cwd: string) => string;
   readonly servers?: (agent: string) => unknown;
   readonly placeSkills?: (cwd: string, sink: string) => unknown;
+  readonly outside?: (cwd: string, paths: readonly string[]) => readonly string[];
 }
 /** What one message asked for. */
 export interface Asked {
@@ -166,6 +167,7 @@ export const loadGuest = async (wasm: string, platform: Platform = {}): Promise<
     'bearpunch:station/session-context': {
       servers: platform.servers ?? missing('servers'),
       placeSkills: platform.placeSkills ?? missing('placeSkills'),
+      outside: platform.outside ?? missing('outside'),
     },
   };
   const start = () =>

@@ -25,6 +25,7 @@ export interface MiniOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly servers?: Platform['servers'];
   readonly placeSkills?: Platform['placeSkills'];
+  readonly outside?: Platform['outside'];
 }
 interface Running {
   readonly name: string;
@@ -211,6 +212,7 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
         spawn: spawnProgram(id),
         ...(options.servers === undefined ? {} : { servers: options.servers }),
         ...(options.placeSkills === undefined ? {} : { placeSkills: options.placeSkills }),
+        ...(options.outside === undefined ? {} : { outside: options.outside }),
       });
       running.push({ name: id, component, guest, inbox: [] });
     }

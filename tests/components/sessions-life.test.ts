@@ -23,9 +23,12 @@ test('an event is believed only from the provider of its session', async () => {
   const id = create(station);
   const before = transcript(station, id);
   for (const [topic, payload] of [
-    ['opened', { session: id, capabilities: {}, handedOver: ['probe'], skipped: [] }],
+    [
+      'opened',
+      { session: id, capabilities: {}, handedOver: ['probe'], skipped: [], resumable: false, approval: '' },
+    ],
     ['update', { session: id, role: 'agent', text: 'forged' }],
-    ['permission', { session: id, request: 'r1', title: 'forged', options: [] }],
+    ['permission', { session: id, request: 'r1', title: 'forged', options: [], paths: [], pathsWhole: true }],
     ['failed', { session: id, problem: { code: 'x/y', message: 'forged' } }],
     ['closed', { session: id }],
   ] as const)
@@ -46,6 +49,8 @@ test('C7: a request is queued once, denied after the turn, refused when unknown,
       request,
       title: `call ${request}`,
       options: [],
+      paths: [],
+      pathsWhole: true,
       ...(turn ? { turn } : {}),
     });
   const id = create(station);
@@ -170,7 +175,14 @@ test('after a start every session that was not over has ended, with its queue em
   const running = create(station);
   opened(station, running);
   station.ask('bearpunch.sessions.say', { id: running, text: 'go' });
-  play(station, 'permission', { session: running, request: 'r1', title: 'x', options: [] });
+  play(station, 'permission', {
+    session: running,
+    request: 'r1',
+    title: 'x',
+    options: [],
+    paths: [],
+    pathsWhole: true,
+  });
   const opening = create(station);
   const over = create(station);
   opened(station, over);

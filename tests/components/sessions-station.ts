@@ -79,7 +79,9 @@ export const show = (station: MiniStation, id: string) =>
     state: string;
     reason?: string;
     usage: unknown;
+    attached: boolean;
     pending: { request: string }[];
+    commands: { name: string }[];
     provisioning: { servers: { name: string; decision: string; stage?: string; reason?: string }[] };
   };
 export const transcript = (station: MiniStation, id: string): string[] => {
@@ -107,10 +109,18 @@ export const opened = (
   session: string,
   more: Readonly<Record<string, unknown>> = {},
 ): void =>
-  play(station, 'opened', { session, capabilities: {}, handedOver: ['probe'], skipped: [], ...more });
+  play(station, 'opened', {
+    session,
+    capabilities: {},
+    handedOver: ['probe'],
+    skipped: [],
+    resumable: false,
+    approval: 'approval: as played',
+    ...more,
+  });
 /** What Sessions asked of the provider the test plays: nobody handles it, so the station only noted it. */
-export const played = async (): Promise<MiniStation> => {
-  const station = await start({ provider: 'test:agent' });
+export const played = async (options: Partial<MiniOptions> = {}): Promise<MiniStation> => {
+  const station = await start({ provider: 'test:agent', ...options });
   const { faults } = station;
   Object.defineProperty(station, 'faults', {
     get: () => faults.filter((text) => !text.endsWith('has 0 handlers')),

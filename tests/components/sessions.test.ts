@@ -51,6 +51,7 @@ test('the tool reply of a real MCP server reaches the transcript through Adapter
     `station: skill mine: refused: a file of the user is there (acme.skills ${'a'.repeat(12)})`,
     'station: opened by demo-agent 0.1.0',
     'station: server probe: handed over',
+    'station: approval manual: the agent offers no modes and decides by itself what it asks',
     'user: ask first {"has":"CANARY"}',
     'tool [completed]: probe.probe: probe answered: CANARY is set',
     'permission [allowed]: probe.probe: by a person',
@@ -63,7 +64,7 @@ test('the tool reply of a real MCP server reaches the transcript through Adapter
   assert.deepEqual(
     record.provisioning.servers.map(({ name, decision, stage }) => [name, decision, stage]),
     [
-      ['probe', 'offered', 'handed-over'],
+      ['probe', 'offered', 'used'],
       ['secret', 'withheld', undefined],
     ],
   );

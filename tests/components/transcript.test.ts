@@ -122,6 +122,44 @@ test('C9: rows that come twice, and calls that are replayed, count once', () => 
   );
 });
 
+test('a tool call keeps the latest of each field of its data; a turn has one usage; an image stands alone', () => {
+  const folded = foldTranscript(
+    rows([
+      tool({ title: 'edit', data: { kind: 'edit', input: { a: 1 } } }),
+      { role: 'usage', turn: 't1', text: 'context 1', data: { used: 1 } },
+      tool({ state: 'completed', server: 'probe', data: { input: { a: 2 } } }),
+      { role: 'usage', turn: 't1', text: 'context 2', data: { used: 2 } },
+      { role: 'agent', text: 'see: ' },
+      { role: 'agent', text: '[image]', data: { images: [{ mimeType: 'image/png' }] } },
+      { role: 'agent', text: 'there' },
+    ]),
+  );
+  assert.deepEqual(
+    folded.map(({ role, text, server, data }) => ({ role, text, server, data })),
+    [
+      { role: 'tool', text: 'edit', server: 'probe', data: { kind: 'edit', input: { a: 2 } } },
+      { role: 'usage', text: 'context 2', server: undefined, data: { used: 2 } },
+      { role: 'agent', text: 'see: ', server: undefined, data: undefined },
+      { role: 'agent', text: '[image]', server: undefined, data: { images: [{ mimeType: 'image/png' }] } },
+      { role: 'agent', text: 'there', server: undefined, data: undefined },
+    ],
+  );
+});
+
+test('what an agent counts and offers parts no text', () => {
+  for (const role of ['usage', 'commands', 'mode', 'option'] as const)
+    assert.deepEqual(
+      foldTranscript(
+        rows([
+          { role: 'agent', turn: 't1', text: 'one ' },
+          { role, turn: 't1', text: 'x' },
+          { role: 'agent', turn: 't1', text: 'piece' },
+        ]),
+      ).map(({ text }) => text),
+      ['one piece', 'x'],
+    );
+});
+
 test('an entry stands at the place and time of its first row', () => {
   const [entry] = foldTranscript(rows([tool({ title: 'x' }), tool({ state: 'completed' })]));
   assert.deepEqual(entry, { seq: 1, at: 1_000, role: 'tool', id: 'c1', state: 'completed', text: 'x' });

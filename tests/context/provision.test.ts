@@ -132,6 +132,29 @@ describe('what else policy says about an agent', () => {
   });
 });
 
+describe('what an agent is known to drop without a word', () => {
+  const policy = policyOf({
+    ...base,
+    agents: { one: { program: 'copilot' } },
+    servers: {
+      local: { exposure: 'direct', consumers: listed, transport: stdio },
+      remote: { exposure: 'direct', consumers: listed, transport: { type: 'http', origin: 'open' } },
+    },
+  });
+  it('is withheld before its session opens', () => {
+    const { offered, withheld } = provisionFor(policy, 'one');
+    assert.deepEqual(
+      offered.map(({ name }) => name),
+      ['remote'],
+    );
+    assert.deepEqual(
+      withheld.map(({ name, rule }) => [name, rule]),
+      [['local', 'agents.one.program']],
+    );
+    assert.match(withheld[0]?.reason ?? '', /Copilot drops/);
+  });
+});
+
 describe('sinks by program family', () => {
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['claude', '.claude/skills'],
@@ -141,12 +164,21 @@ describe('sinks by program family', () => {
     ['opencode', '.opencode/skills'],
     ['opencode-acp', '.opencode/skills'],
     ['opencode-omni', '.opencode/skills'],
+    ['gemini', '.gemini/skills'],
+    ['qwen-code', '.qwen/skills'],
+    ['copilot', '.agents/skills'],
     ['claude-next', undefined],
     ['constructor', undefined],
     ['', undefined],
   ];
   for (const [program, sink] of rows) it(`${program} → ${sink}`, () => assert.equal(sinkFor(program), sink));
   it('every one is known to verify', () => {
-    assert.deepEqual(knownSinks, ['.agents/skills', '.claude/skills', '.opencode/skills']);
+    assert.deepEqual(knownSinks, [
+      '.agents/skills',
+      '.claude/skills',
+      '.gemini/skills',
+      '.opencode/skills',
+      '.qwen/skills',
+    ]);
   });
 });

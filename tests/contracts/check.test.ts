@@ -13,7 +13,7 @@ const without = (lock: string, id: string): string =>
 
 test('T1: a shape changed under its ID fails, with the place, both values and the way out', async (t) => {
   const repo = repository(t);
-  await repo.release({ 'a.b': text(100), 'a.c': text(5) });
+  const commit = await repo.release({ 'a.b': text(100), 'a.c': text(5) });
   repo.write('bundle.json', manifest({ 'a.b': text(200), 'a.c': text(5) }));
   const report = await repo.check();
   const found = only(report);
@@ -24,6 +24,12 @@ test('T1: a shape changed under its ID fails, with the place, both values and th
   assert.deepEqual(found.differences, [
     { path: '/event/properties/text/maxLength', before: '100', after: '200' },
   ]);
+  assert.deepEqual(
+    found.releases.map((release) => release.commit),
+    [commit],
+  );
+  const named = only(await repo.check({ against: [commit] }));
+  assert.deepEqual([named.releases[0]?.commit, typeof named.releases[0]?.at], [commit, 'number']);
   assert.match(found.fix ?? '', /"a\.b\.v2"/);
   assert.deepEqual(told(await repo.update()), ['shape-changed a.b'], 'update refuses it too');
 });

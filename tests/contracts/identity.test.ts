@@ -383,3 +383,29 @@ test('the canonical shape is readable, and its digest is of its text', () => {
     },
   });
 });
+
+test('a property seen before is judged in its new surroundings', () => {
+  const shapeOf = (event: unknown): string => {
+    const found = canonicalShape({ id: 'a.b', kind: 'event', shape: { event } });
+    return found.ok ? found.value.shape : found.problem.code;
+  };
+  // What lets everything through says something only beside `unevaluated…`.
+  const open = { properties: { x: { type: 'null' } }, additionalProperties: true };
+  const plain = { properties: { open } };
+  const strict = { properties: { open }, unevaluatedProperties: false };
+  const closed = '{"event":{"properties":{"open":{"properties":{"x":{"type":"null"}}}}}}';
+  for (const _ of [1, 2]) {
+    assert.equal(shapeOf(plain), closed);
+    assert.match(shapeOf(strict), /"additionalProperties":true/);
+  }
+  // A reference means another schema in another shape.
+  const refers = (type: string) => ({ properties: { p: { $ref: '#/$defs/d' } }, $defs: { d: { type } } });
+  assert.notEqual(shapeOf(refers('string')), shapeOf(refers('null')));
+  // Bounds count what was not built again.
+  const many = (property: unknown, count: number) => ({
+    properties: Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, property])),
+  });
+  const two = { items: {} };
+  assert.match(shapeOf(many(two, 2_000)), /^\{"event"/);
+  for (const _ of [1, 2]) assert.equal(shapeOf(many(two, 11_000)), 'contract/shape-too-large');
+});

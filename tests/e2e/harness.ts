@@ -38,6 +38,8 @@ const commandMs = 60_000;
 export interface Bench {
   readonly home: string;
   readonly workspace: string;
+  /** The HOME the station and what it starts see: the tester's own unless the bench has one. */
+  readonly userHome: string;
   readonly jupiter: (...args: readonly string[]) => Promise<Run>;
   /** Runs with `--json` and fails the test when the command did. */
   readonly ask: <T = Record<string, unknown>>(...args: readonly string[]) => Promise<T>;
@@ -48,16 +50,25 @@ export interface Bench {
 
 export const openBench = (
   t: TestContext,
-  options: { readonly policy: unknown; readonly env?: Record<string, string> },
+  options: {
+    readonly policy: unknown;
+    readonly env?: Record<string, string>;
+    /** A home directory of its own, so that nothing an agent does touches the tester's. */
+    readonly ownHome?: boolean;
+  },
 ): Bench => {
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-e2e-'));
   const home = join(dir, 'home');
   const workspace = join(dir, 'workspace');
   mkdirSync(workspace);
-  const jupiter = (...args: readonly string[]) => runJupiter(['--home', home, ...args], options.env);
+  const userHome = options.ownHome === true ? join(dir, 'user') : (process.env['HOME'] ?? '');
+  if (options.ownHome === true) mkdirSync(userHome);
+  const env = { HOME: userHome, ...options.env };
+  const jupiter = (...args: readonly string[]) => runJupiter(['--home', home, ...args], env);
   const bench: Bench = {
     home,
     workspace,
+    userHome,
     jupiter,
     ask: async <T>(...args: readonly string[]) => {
       const run = await jupiter('--json', ...args);
@@ -189,3 +200,50 @@ export const processesNaming = (text: string): readonly number[] =>
       }
     })
     .map(Number);
+
+/** The events of `status --events`, oldest first, as `kind subject`. */
+export const eventsOf = async (bench: Bench): Promise<readonly string[]> => {
+  const { events } = await bench.ask<{ events: readonly { kind: string; subject: string }[] }>(
+    'status',
+    '--events',
+    '500',
+  );
+  return events.map(({ kind, subject }) => `${kind} ${subject}`);
+};
+
+/** A command that follows: its lines of JSON as they come. Ends with the test, or by `stop`. */
+export const followJupiter = (t: TestContext, args: readonly string[]) => {
+  const child = spawn(process.execPath, [join(root, 'bin', 'jupiter.mjs'), ...args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: Record<string, unknown>[] = [];
+  let waiting: (() => void) | undefined;
+  let rest = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    // Its last word, when the station stops under it, is a whole document: not a line of JSON.
+    for (const part of parts) if (part.startsWith('{"')) lines.push(JSON.parse(part));
+    waiting?.();
+  });
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  t.after(async () => {
+    child.kill('SIGKILL');
+    await closed;
+  });
+  return {
+    /** The first line that is as wanted, once it is there. */
+    line: async (wanted: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> => {
+      for (let seen = 0; ; ) {
+        for (; seen < lines.length; seen += 1) {
+          const line = lines[seen];
+          if (line !== undefined && wanted(line)) return line;
+        }
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting = resolve;
+        await promise;
+      }
+    },
+  };
+};

@@ -104,7 +104,8 @@ test('killed at 20 random moments under load, the station loses nothing it confi
     }
     const { bundles } = await bench.ask<{ bundles: { id: string; problem?: unknown }[] }>('bundle', 'list');
     assert.ok(bundles.some((bundle) => bundle.id === 'test.skills' && bundle.problem === undefined));
-    assert.match(bench.read('.claude/skills/deploy/SKILL.md'), /name: deploy/);
+    // On a busy machine the first rounds may end before any session was confirmed, and then nothing was placed.
+    if (confirmed.size > 0) assert.match(bench.read('.claude/skills/deploy/SKILL.md'), /name: deploy/);
   }
   await bench.ask('down');
   assert.deepEqual(processesNaming(marker), [], 'no agent is left');

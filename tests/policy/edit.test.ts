@@ -122,10 +122,33 @@ it('the schema for editors is JSON Schema 2020-12 and refuses unknown keys', () 
   assert.deepEqual(Object.keys(schema.properties as object), [
     '$schema',
     'grants',
+    'limits',
     'agents',
     'programs',
     'origins',
     'servers',
     'channel',
+    'keys',
+    'signatures',
   ]);
+});
+
+describe('an edit of signatures', () => {
+  const before = `{
+  "keys": { "alex": "ed25519:${Buffer.alloc(32, 7).toString('base64')}" },
+  "signatures": [
+    { "prefix": "alex", "key": "alex" }, // hers
+  ],
+}
+`;
+  it('reaches one rule of the list, adds one, and takes one away', () => {
+    const named = done(before, 'signatures[0].prefix', 'alex.tools');
+    assert.ok(named.includes('{ "prefix": "alex.tools", "key": "alex" }, // hers'), named);
+    const two = done(before, 'signatures[1]', { prefix: 'zoo', key: 'alex' });
+    assert.ok(two.includes('// hers\n    { "prefix": "zoo", "key": "alex" },'), two);
+    assert.deepEqual(
+      readPolicy(Buffer.from(done(two, 'signatures[0]', undefined)), 'p').signatures.length,
+      1,
+    );
+  });
 });

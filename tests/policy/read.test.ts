@@ -184,3 +184,44 @@ it('the policy of init is right and grants what first-party bundles need', () =>
   assert.deepEqual(examples.problems, []);
   assert.equal(examples.servers.size, 2);
 });
+
+describe('signatures that are required', () => {
+  const key = `ed25519:${Buffer.alloc(32, 7).toString('base64')}`;
+  it('names the key by its name; one that is not there fits nothing', () => {
+    const policy = read(`{
+      "keys": { "alex": "${key}" },
+      "signatures": [{ "prefix": "alex", "key": "alex" }, { "prefix": "acme.notes", "key": "gone" }],
+    }`);
+    assert.deepEqual(policy.problems, []);
+    assert.deepEqual(policy.signatures, [
+      { prefix: 'alex', name: 'alex', key },
+      { prefix: 'acme.notes', name: 'gone', key: undefined },
+    ]);
+    assert.deepEqual(read('{}').signatures, []);
+  });
+  const wrong: readonly (readonly [string, RegExp])[] = [
+    [
+      `{ "keys": { "a": "${key.slice(0, -4)}" } }`,
+      /^policy\/wrong-value keys\.a .*:1:13: .*found a text of 48/,
+    ],
+    [
+      '{ "keys": { "a": "-----BEGIN PRIVATE KEY-----" } }',
+      /^policy\/wrong-value keys\.a .*found a text of 27/,
+    ],
+    ['{ "signatures": [{ "prefix": "Acme", "key": "a" }] }', /^policy\/wrong-value signatures\[0\]\.prefix /],
+    [
+      '{ "signatures": [{ "prefix": "acme." , "key": "a" }] }',
+      /^policy\/wrong-value signatures\[0\]\.prefix /,
+    ],
+    ['{ "signatures": [{ "prefix": "acme" }] }', /^policy\/missing-key signatures\[0\]\.key /],
+    ['{ "signatures": { "acme": "a" } }', /^policy\/wrong-type signatures /],
+  ];
+  for (const [text, expected] of wrong)
+    it(`${text} is a problem with its place, its value not repeated`, () => {
+      const [line = '', ...more] = lines(read(text));
+      assert.deepEqual(more, []);
+      assert.match(line, expected);
+      assert.ok(!line.includes('PRIVATE'));
+      assert.deepEqual(read(text).signatures, []);
+    });
+});

@@ -19,14 +19,24 @@ import {
   startActivation,
 } from '../../host/sandbox/index.ts';
 
-const witPath = fileURLToPath(new URL('../../wit/0.1.0', import.meta.url));
-const interfaces = ['log', 'clock', 'random', 'store', 'bus', 'process', 'session-context'];
-const imports = interfaces
-  .map((name) => `import * as ${name.replace('-', '')} from 'bearpunch:station/${name}@0.1.0';`)
-  .join('\n');
+/** A release to build guests against: its folder, and the interfaces in scope. */
+export interface Against {
+  readonly version: string;
+  readonly witPath: string;
+  readonly interfaces: readonly string[];
+}
+export const since010: Against = {
+  version: '0.1.0',
+  witPath: fileURLToPath(new URL('../../wit/0.1.0', import.meta.url)),
+  interfaces: ['log', 'clock', 'random', 'store', 'bus', 'process', 'session-context'],
+};
 
 /** A QuickJS component whose `handle` has this body; `batch` and every platform interface are in scope. */
-export const quickJs = async (body: string): Promise<Uint8Array> => {
+export const quickJs = async (body: string, against: Against = since010): Promise<Uint8Array> => {
+  const { version, witPath, interfaces } = against;
+  const imports = interfaces
+    .map((name) => `import * as ${name.replace('-', '')} from 'bearpunch:station/${name}@${version}';`)
+    .join('\n');
   const jsSource = `${imports}\nexport const component = { handle(batch) {\n${body}\n} };`;
   const options = { witPath, jsSource, world: 'plugin', stubWasi: true, sync: true, optSize: true };
   return (await componentize(options)).component;

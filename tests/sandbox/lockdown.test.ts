@@ -7,7 +7,7 @@ import { mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { sha256, writeEntry } from '../../host/sandbox/cache.ts';
 import type { AdmittedComponent } from '../../host/sandbox/index.ts';
@@ -48,6 +48,41 @@ const attempts = {
   'puts a global back': `(() => { Object.defineProperty(globalThis, 'process', { value: { pid: 1 } }); return process.pid === 1; })()`,
 } as const;
 type Attempt = keyof typeof attempts;
+
+/** Which defences stop an attempt, each without the others. */
+const stoppedBy: Readonly<Record<Attempt, readonly Layer[]>> = {
+  'reads a file': ['flags', 'imports'],
+  'reads a file by getBuiltinModule': ['flags', 'globals'],
+  'lists a folder': ['flags', 'imports'],
+  'writes a file': ['flags', 'imports'],
+  'creates a file through SQLite': ['imports'],
+  'reads the environment': ['globals', 'env'],
+  'reads the process list': ['flags', 'imports'],
+  'reads arguments': ['globals'],
+  'signals a process': ['globals'],
+  'starts a process': ['flags', 'imports'],
+  'connects a socket': ['flags', 'imports'],
+  fetches: ['flags', 'globals'],
+  'starts a worker': ['flags', 'imports'],
+  'finds the port to the host': ['imports'],
+  'talks to other threads': ['globals'],
+  'sets V8 flags': ['imports'],
+  'imports by data URL': ['flags', 'imports'],
+  'imports by file URL': ['flags', 'imports'],
+  'imports in a new function': ['flags', 'imports'],
+  'imports by a bare name': ['imports'],
+  'makes a require': ['flags', 'imports'],
+  'uses internal bindings': ['flags', 'globals'],
+  'loads an addon': ['flags', 'globals'],
+  'finds process by eval': ['globals'],
+  'finds process by Function': ['globals'],
+  'finds process in the stack': ['globals'],
+  'writes to the terminal': ['globals'],
+  'sets a timer': ['globals'],
+  'ends the process': ['globals'],
+  'starts the inspector': ['imports'],
+  'puts a global back': ['globals'],
+};
 
 const probe = (place: string, file: string, port: number): string => `
 const place = ${JSON.stringify(place)}, file = ${JSON.stringify(file)}, port = ${port};
@@ -90,40 +125,66 @@ const setting = async (t: { after: (end: () => unknown) => void }) => {
 
 type Found = Readonly<Record<Attempt, string>>;
 
-/** The same probe in a bare worker, under the given flags. */
-const inBareWorker = async (folder: string, source: string, execArgv: string[]): Promise<Found> => {
-  const file = join(folder, `probe-${execArgv.length}.mjs`);
+/** The defences of a worker, each of which can be taken away. */
+const layers = ['flags', 'imports', 'globals', 'env'] as const;
+type Layer = (typeof layers)[number];
+
+const lockdownUrl = new URL('../../host/sandbox/worker/lockdown.ts', import.meta.url);
+
+/** The same probe in a worker that has only these of the defences. */
+const under = async (folder: string, source: string, active: ReadonlySet<Layer>): Promise<Found> => {
+  const name = [...active].join('-') || 'none';
+  const [file, main] = [join(folder, `probe-${name}.mjs`), join(folder, `main-${name}.mjs`)];
+  writeFileSync(file, source);
+  const own = pathToFileURL(file).href;
   writeFileSync(
-    file,
-    `import { parentPort } from 'node:worker_threads';\n${source.replaceAll(/^export const/gm, 'const')}\nparentPort.postMessage(found);`,
+    main,
+    `import { parentPort } from 'node:worker_threads';
+    import { closeGlobals, closeImports } from ${JSON.stringify(lockdownUrl.href)};
+    const post = parentPort.postMessage.bind(parentPort);
+    await import('data:text/javascript,');
+    ${active.has('imports') ? `closeImports(${JSON.stringify(source)}); await import('jupiter:empty');` : ''}
+    ${active.has('globals') ? 'closeGlobals();' : ''}
+    post((await import(${active.has('imports') ? "'jupiter:glue'" : JSON.stringify(own)})).found);`,
   );
-  const worker = new Worker(pathToFileURL(file), {
-    execArgv,
+  const readable = [file, main, fileURLToPath(lockdownUrl)].map((path) => `--allow-fs-read=${path}`);
+  const worker = new Worker(pathToFileURL(main), {
+    execArgv: active.has('flags') ? ['--permission', ...readable] : [],
     stdout: true,
     stderr: true,
-    env: { SOME: 'x' },
+    env: active.has('env') ? {} : { SOME: 'x' },
   });
   const { promise, resolve, reject } = Promise.withResolvers<Found>();
   worker.on('message', (found: string) => resolve(JSON.parse(found))).on('error', reject);
   return promise.finally(() => worker.terminate());
 };
 
-test('W4: control: in a bare worker nearly every attempt gets through', async (t) => {
-  const { folder, source } = await setting(t);
-  const found = await inBareWorker(folder, source, []);
-  const stopped = Object.entries(found).filter(([, how]) => how !== 'through');
-  assert.deepEqual(stopped, []);
-});
+const throughOf = (found: Found): readonly string[] =>
+  Object.entries(found)
+    .filter(([, how]) => how === 'through')
+    .map(([name]) => name)
+    .sort();
 
-test('W4: control: the permission flags alone leave some of them open', async (t) => {
-  const { folder, source } = await setting(t);
-  const found = await inBareWorker(folder, source, ['--permission', `--allow-fs-read=${folder}/probe-2.mjs`]);
-  for (const name of ['signals a process', 'sets V8 flags'] as const)
-    assert.equal(found[name], 'through', name);
-  for (const name of ['reads a file', 'writes a file', 'starts a process', 'connects a socket'] as const) {
-    assert.equal(found[name], 'refused', name);
-  }
-});
+/** Attempts that a set of defences lets through, by the table. */
+const letThrough = (active: ReadonlySet<Layer>): readonly string[] =>
+  Object.entries(stoppedBy)
+    .filter(([, by]) => !by.some((layer) => active.has(layer)))
+    .map(([name]) => name)
+    .sort();
+
+const settings: readonly (readonly [name: string, active: readonly Layer[]])[] = [
+  ['none of the defences', []],
+  ...layers.map((layer) => [`${layer} alone`, [layer]] as const),
+  ...layers.map((layer) => [`all but ${layer}`, layers.filter((one) => one !== layer)] as const),
+  ['all of them', layers],
+];
+for (const [name, active] of settings) {
+  test(`W4: ${name}: what is stopped is what these defences stop, each for itself`, async (t) => {
+    const { folder, source } = await setting(t);
+    const found = await under(folder, source, new Set(active));
+    assert.deepEqual(throughOf(found), letThrough(new Set(active)));
+  });
+}
 
 test('W4: in an activation every attempt fails', async (t) => {
   const { folder, place, source } = await setting(t);

@@ -12,6 +12,10 @@ export const agent = codes({
   'agent/cancel-ignored': {
     message: 'The agent did not end its turn when it was told to; it was ended itself.',
   },
+  'agent/cannot-resume': {
+    message: 'The agent cannot take up a session it had before.',
+    fix: 'Create a new session.',
+  },
   'agent/exited': {
     message: 'The agent ended by itself.',
     fix: 'Read what it printed in the log of the home, then create a new session.',

@@ -3,7 +3,43 @@ import { codes } from './codes.ts';
 export const bundle = codes({
   'bundle/folder-missing': {
     message: 'There is no bundle folder at this place.',
-    fix: 'Name the folder that holds `bundle.json`.',
+    fix: 'Name the folder that holds `bundle.json`, or an archive of it (`.tgz`).',
+  },
+  'bundle/archive-unreadable': {
+    message: 'The archive is not a gzipped tar that every reader reads alike.',
+    fix: 'Make it with `jupiter bundle pack DIR -o FILE.tgz`.',
+  },
+  'bundle/entry-mode': {
+    message: 'A file in the archive sets the user or group of whoever runs it.',
+    fix: 'Take the bit away (`chmod ug-s`) and pack again.',
+  },
+  'bundle/key-exists': {
+    message: 'There is a file at the place of the new key; it was left alone.',
+    fix: 'Name another file with `-o`.',
+  },
+  'bundle/key-unreadable': {
+    message: 'The file is not a private key this command made.',
+    fix: 'Make one with `jupiter bundle keygen`.',
+  },
+  'bundle/key-open': {
+    message: 'Others can read the private key, so it is not used.',
+    fix: 'Run `chmod 600` on it; if others may have read it, make a new one.',
+  },
+  'bundle/signature-unreadable': {
+    message: 'The signature beside the manifest is not one that can be read.',
+    fix: 'Get the bundle again; its author runs `jupiter bundle pack --sign`.',
+  },
+  'bundle/signature-missing': {
+    message: 'Policy requires a signature of this bundle and it has none.',
+    fix: 'Get a signed copy from its author.',
+  },
+  'bundle/signature-key': {
+    message: 'The bundle is signed with another key than policy requires.',
+    fix: 'Get a copy from its author; if the author has a new key, name it in `policy.jsonc` under `keys`.',
+  },
+  'bundle/signature-wrong': {
+    message: 'The signature does not belong to this bundle: the bundle or the signature was changed.',
+    fix: 'Get the bundle again from its author.',
   },
   'bundle/manifest-missing': {
     message: 'The folder has no `bundle.json`.',
@@ -77,6 +113,10 @@ export const bundle = codes({
     message: 'A hidden file is part of the bundle.',
     fix: 'Remove it and pack again unless it is meant to be there.',
   },
+  'bundle/version-control': {
+    message: 'The history of a repository would become part of the bundle.',
+    fix: 'Keep the bundle in a folder of its own below the top of the repository, and pack that folder.',
+  },
   'bundle/nothing-inside': {
     message: 'The bundle holds no component, no topic and no skill.',
     fix: 'Add one; a skill is `skills/<name>/SKILL.md`.',
@@ -124,6 +164,18 @@ export const bundle = codes({
   'bundle/not-granted': {
     message: 'Policy does not grant all that the component asks for, so it is not started.',
     fix: 'Grant it in `policy.jsonc` under `grants`; the station looks again at the next command.',
+  },
+  'bundle/leaving': {
+    message: 'The bundle is being uninstalled: it waits for the last call in flight.',
+    fix: 'Look with `jupiter bundle list`; it is gone from it when that call has ended.',
+  },
+  'bundle/draining': {
+    message: 'Calls are still in flight; the bundle takes no more, and is gone when the last one ends.',
+    fix: 'Nothing: it finishes by itself, also after a restart. Look with `jupiter bundle list`.',
+  },
+  'bundle/permission-unknown': {
+    message: 'There is no permission of this name.',
+    fix: 'The permissions are listed in docs/reference/wit.md.',
   },
   'bundle/no-component': {
     message: 'The installed bundle has no component of this name.',

@@ -21,7 +21,7 @@ export const bus = codes({
   },
   'bus/inbox-full': {
     message: 'The component has too many messages waiting.',
-    fix: 'Try again when it has caught up.',
+    fix: 'Try again when it has caught up, or raise `inbox` of its bundle under `limits` in `policy.jsonc`.',
   },
   'bus/not-declared': {
     message: 'The component published a topic that its manifest does not declare.',
@@ -32,6 +32,18 @@ export const bus = codes({
     fix: 'Grant it in `policy.jsonc` under `grants`, or leave it refused.',
   },
   'bus/not-its-process': { message: 'The component addressed a process it does not own.' },
+  'bus/store-quota': {
+    message: 'The component would keep more in its store than it may.',
+    fix: 'Let it remove what it no longer needs, or raise `storeBytes` of its bundle under `limits` in `policy.jsonc`.',
+  },
+  'bus/log-rate': {
+    message: 'The component writes more lines to the log than it may.',
+    fix: 'Report it to its author, or raise `logLinesPerMinute` of its bundle under `limits` in `policy.jsonc`.',
+  },
+  'bus/restart-limit': {
+    message: 'The component had to be started again more often than it may in an hour, and is parked.',
+    fix: 'Read why in `jupiter status --events`, then `jupiter bundle retry ID:COMPONENT`.',
+  },
   'bus/message-failed': { message: 'The component could not handle the message.' },
   'bus/component-stopped': {
     message: 'The component was stopped before it answered.',

@@ -7,8 +7,4 @@ export const cli = codes({
     fix: 'Read the transcript above, and report it.',
   },
   'cli/interrupted': { message: 'Interrupted; what had been started was ended again.' },
-  'cli/file-unwritable': {
-    message: 'The file could not be written.',
-    fix: 'Check that the folder exists and may be written.',
-  },
 });

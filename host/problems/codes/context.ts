@@ -45,6 +45,18 @@ export const context = codes({
     message: 'Someone changed the folder while the skill was placed; what was theirs stays.',
     fix: 'Try again.',
   },
+  'context/withheld': {
+    message: 'The skill was not placed.',
+    fix: 'The evidence says why; the session shows it too.',
+  },
+  'context/server-withheld': {
+    message: 'The agent is a consumer of the server and did not get it.',
+    fix: '`jupiter policy explain --agent NAME` shows the rule.',
+  },
+  'context/in-use': {
+    message: 'A session that is not over was given this skill, so it stays.',
+    fix: 'It is taken away when the session is closed.',
+  },
   'context/placed-missing': {
     message: 'A placed file is gone.',
     fix: 'Create a session there again; it is placed anew.',

@@ -45,6 +45,10 @@ export const policy = codes({
     message: 'A value in the policy cannot be used, so nothing is allowed.',
     fix: 'Write what is expected there.',
   },
+  'policy/unwritable': {
+    message: 'The policy file could not be written; nothing was changed.',
+    fix: 'Check free space and permissions.',
+  },
   'policy/no-such-entry': {
     message: 'The policy has no such entry; nothing was changed.',
     fix: 'See what it has with `jupiter policy show`.',

@@ -29,6 +29,11 @@ export const sandbox = codes({
     message: 'The component imports an interface the platform does not offer.',
     fix: 'Import only released interfaces of bearpunch:station, in a version this station serves.',
   },
+  'sandbox/release-unknown': {
+    message:
+      'The component was built against a release of the platform interfaces that this station does not serve.',
+    fix: 'Install a newer station, or build the component against a release this one serves.',
+  },
   'sandbox/function-unknown': {
     message: 'The component imports something that this platform interface does not have.',
     fix: 'Build it against the released WIT of the version it names.',

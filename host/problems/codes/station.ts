@@ -33,6 +33,10 @@ export const station = codes({
     fix: 'Ask for less, or follow: `jupiter session transcript ID --follow` tells entry by entry.',
   },
   'station/stopping': { message: 'The station is stopping.', fix: 'Start it again with `jupiter up`.' },
+  'station/draining': {
+    message: 'Calls are still in flight; the station takes no more, and ends when the last one does.',
+    fix: 'Nothing: it finishes by itself. A call ends at its deadline at the latest.',
+  },
   'station/internal': {
     message: 'The station met a bug of its own.',
     fix: 'Look into the log, and report it.',

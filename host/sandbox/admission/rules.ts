@@ -5,15 +5,10 @@
  */
 import { permissionFor } from '../../policy/index.ts';
 import { ok, type Result, refuse } from '../../problems/index.ts';
-import { station010 } from './platform/station-0.1.0.ts';
-import type { Interface } from './platform/table.ts';
-import { wasi02 } from './platform/wasi-0.2.ts';
+import { type Interface, releaseOf, releases } from '../releases/index.ts';
 import type { ComponentTree } from './scope.ts';
 import type { Exports, Item } from './types.ts';
-
-/** Every release of the platform interfaces this host serves. */
-export const releases = [station010] as const;
-const releaseOf = new Map<string, (typeof releases)[number]>(releases.map((entry) => [entry.version, entry]));
+import { wasi02 } from './wasi-0.2.ts';
 
 /** componentize-qjs leaves its build-time entry on the component; the host never calls it. */
 const toolchainExports: Readonly<Record<string, string>> = {
@@ -65,6 +60,15 @@ const split = (name: string): { readonly owner: string; readonly path: string; r
   return { owner, path, version };
 };
 
+const stationInterface = (owner: string, path: string): string | undefined =>
+  owner === 'bearpunch' && path.startsWith('station/') ? path.slice('station/'.length) : undefined;
+
+const unserved = (name: string): Result<never> =>
+  refuse('sandbox/release-unknown', {
+    subject: name,
+    evidence: `this station serves ${releases.map(({ version }) => version).join(', ')}`,
+  });
+
 /** An import, judged against the tables and the permissions asked for. */
 const judgeImport = (name: string, item: Item, permissions: ReadonlySet<string>): Result<undefined> => {
   const { owner, path, version } = split(name);
@@ -77,13 +81,16 @@ const judgeImport = (name: string, item: Item, permissions: ReadonlySet<string>)
     }
     return strayIn(name, known, item.exports, 'sandbox/import-type');
   }
-  const release = owner === 'bearpunch' ? releaseOf.get(version) : undefined;
-  const short = path.startsWith('station/') ? path.slice('station/'.length) : '';
-  const known = release === undefined ? undefined : own(release.imports, short);
-  if (known === undefined || item.sort !== 'instance') {
+  const short = stationInterface(owner, path);
+  if (short === undefined) return refuse('sandbox/import-unknown', { subject: name });
+  const release = releaseOf(version);
+  if (release === undefined) return unserved(name);
+  const known = own(release.imports, short);
+  const open = Object.hasOwn(permissionFor, short) || short === 'types';
+  if (known === undefined || !open || item.sort !== 'instance') {
     return refuse('sandbox/import-unknown', {
       subject: name,
-      evidence: `released: ${releases.map((entry) => entry.version).join(', ')}`,
+      evidence: `release ${version} offers ${Object.keys(release.imports).join(', ')}`,
     });
   }
   const permission = own<string | undefined>(permissionFor, short);
@@ -91,11 +98,6 @@ const judgeImport = (name: string, item: Item, permissions: ReadonlySet<string>)
     return refuse('sandbox/permission-missing', { subject: name, evidence: `it needs ${permission}` });
   }
   return strayIn(name, known, item.exports, 'sandbox/import-type');
-};
-
-const componentInterface = (name: string) => {
-  const { owner, path, version } = split(name);
-  return owner === 'bearpunch' && path === 'station/component' ? releaseOf.get(version) : undefined;
 };
 
 /** Everything the outside of a component shows, judged; the first fault names what it is about. */
@@ -108,8 +110,10 @@ export const judge = (tree: ComponentTree, permissions: readonly string[]): Resu
   let wit: string | undefined;
   for (const [name, item] of tree.exports) {
     const extra = own(toolchainExports, name);
-    const release = componentInterface(name);
-    if (release !== undefined && item.sort === 'instance') {
+    const { owner, path, version } = split(name);
+    if (stationInterface(owner, path) === 'component' && item.sort === 'instance') {
+      const release = releaseOf(version);
+      if (release === undefined) return unserved(name);
       if (wit !== undefined) {
         return refuse('sandbox/export-unknown', { subject: name, evidence: 'a second component interface' });
       }

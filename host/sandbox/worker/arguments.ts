@@ -23,6 +23,9 @@ export const longest = {
   path: 4_096,
 } as const;
 
+/** Most paths of one `session-context.outside`. */
+export const mostPaths = 1_000;
+
 const wrong = (place: string, expected: string): never => {
   throw new HostFault('sandbox/host-argument', `${place}: expected ${expected}`);
 };
@@ -36,6 +39,10 @@ export const name = (value: unknown, place: string, cap: number): string => {
   const found = text(value, place, cap);
   return found === '' ? wrong(place, 'a string that is not empty') : found;
 };
+export const texts = (value: unknown, place: string, most: number, cap: number): readonly string[] =>
+  Array.isArray(value) && value.length <= most
+    ? value.map((each) => text(each, place, cap))
+    : wrong(place, `a list of at most ${most} strings`);
 export const optionalName = (value: unknown, place: string, cap: number): string | null =>
   value === undefined || value === null ? null : name(value, place, cap);
 export const optionalText = (value: unknown, place: string, cap: number): string | null =>

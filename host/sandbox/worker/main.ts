@@ -14,11 +14,11 @@ import {
   type WorkerPost,
   type WorkerStart,
 } from '../protocol.ts';
+import { type Imports, releaseOf } from '../releases/index.ts';
 import { HostFault } from './arguments.ts';
 import { ledger } from './ledger.ts';
 import { glueUrl, lockDown } from './lockdown.ts';
 import { faultOf, type Handle, runner } from './run.ts';
-import { type Imports, stationImports } from './station.ts';
 import { type ShimIo, wasiImports } from './wasi.ts';
 
 const start: WorkerStart = workerData;
@@ -79,13 +79,17 @@ const logged = guarded((level: LogLevel, line: string): void =>
 );
 
 const begin = async (): Promise<void> => {
+  const release = releaseOf(start.wit);
+  if (release === undefined) throw new Error(`release ${start.wit} is not served`);
   const shim: ShimIo | undefined =
     start.wasi.length === 0 ? undefined : await import(new URL('io.js', start.shim).href);
   const imports = watched({
-    ...stationImports(effects, ask),
+    ...release.serve(effects, ask),
     ...(shim === undefined ? {} : wasiImports(shim, logged)),
   });
   const modules = new Map(start.modules);
+  // Taken before the lock-down, used once: an idle component need not hold what its start left behind.
+  const { gc: collect } = globalThis as { gc?: (options: Readonly<Record<string, string>>) => void };
   await lockDown(start.glue);
   const glue: Glue = await import(glueUrl);
   const { component } = glue.instantiate((name) => modules.get(name), imports);
@@ -99,6 +103,7 @@ const begin = async (): Promise<void> => {
     usable = result.ok;
     post({ kind: 'result', batch: batch.batch, result });
   });
+  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
   post({ kind: 'ready' });
 };
 

@@ -8,7 +8,14 @@ import type { Ledger } from './ledger.ts';
 
 export type Handle = (batch: readonly unknown[]) => unknown;
 
-const outcomeUnits = { code: 100, message: 4_000, subject: 1_000, evidence: 4_000, fix: 1_000 } as const;
+/** Longest parts of a problem a guest tells, UTF-16 units. */
+export const outcomeUnits = {
+  code: 100,
+  message: 4_000,
+  subject: 1_000,
+  evidence: 4_000,
+  fix: 1_000,
+} as const;
 
 const invalid = (evidence: string): never => {
   throw new HostFault('sandbox/outcome-invalid', evidence);

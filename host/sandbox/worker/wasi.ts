@@ -5,8 +5,8 @@
  */
 
 import type { LogLevel } from '../protocol.ts';
+import type { Imports } from '../releases/index.ts';
 import { HostFault } from './arguments.ts';
-import type { Imports } from './station.ts';
 
 interface Pollable {
   readonly ready: () => boolean;

@@ -1,21 +1,107 @@
 /**
- * The platform's interfaces as a guest sees them, release 0.1.0. Effects go into the ledger; `clock.now` and
- * `random.bytes` are answered here; the rest asks the host and blocks.
+ * `bearpunch:station@0.1.0`: every interface with its types written out, as `wit/0.1.0/station.wit` has them (a test
+ * builds a component from that file and compares), and what a worker gives for each.
  */
-import type { StoreEntry, SyncAnswer, SyncCall } from '../protocol.ts';
-import { HostFault, integer, level, longest, name, optionalName, optionalText, text } from './arguments.ts';
-import type { Ledger } from './ledger.ts';
-import { overlaidScan } from './overlay.ts';
-import { placements, provision, spawned, storedEntries, storedValue, thrown } from './shapes.ts';
+import type { StoreEntry, SyncAnswer } from '../protocol.ts';
+import {
+  HostFault,
+  integer,
+  level as logLevel,
+  longest,
+  mostPaths,
+  name,
+  optionalName,
+  optionalText,
+  text,
+  texts,
+} from '../worker/arguments.ts';
+import { overlaidScan } from '../worker/overlay.ts';
+import {
+  placements,
+  provision as provisioned,
+  spawned,
+  storedEntries,
+  storedValue,
+  thrown,
+} from '../worker/shapes.ts';
+import type { Interface, Release } from './release.ts';
+
+const option = 'option<string>';
+const problem = `record{code:string,message:string,subject:${option},evidence:${option},fix:${option}}`;
+const message = 'record{id:string,topic:string,payload:string,source:string,at:u64}';
+const outcome = `variant{done,replied(string),failed(${problem})}`;
+const level = 'enum{debug,info,warn,error}';
+const entry = 'record{key:string,value:string}';
+const stdio = 'record{command:string,args:list<string>}';
+const http = 'record{url:string}';
+const transport = `variant{stdio(${stdio}),http(${http})}`;
+const offered = `record{name:string,rule:string,transport:${transport}}`;
+const withheld = 'record{name:string,rule:string,reason:string}';
+const approve = 'enum{manual,auto,workspace}';
+const provision = `record{policy-revision:string,program:${option},provider:${option},approve:${approve},sink:${option},offered:list<${offered}>,withheld:list<${withheld}>}`;
+const decision = 'enum{placed,unchanged,refused}';
+const placement = `record{bundle:string,revision:string,name:string,decision:${decision},reason:${option},files:u32}`;
+
+const component: Interface = {
+  types: { message, outcome },
+  funcs: { handle: `func(batch:list<${message}>) -> list<${outcome}>` },
+};
+
+const imports: Readonly<Record<string, Interface>> = {
+  types: { types: { problem, message, outcome }, funcs: {} },
+  log: { types: { level }, funcs: { write: `func(level:${level},text:string)` } },
+  clock: { types: {}, funcs: { now: 'func() -> u64', wake: 'func(token:string,after-ms:u32)' } },
+  random: { types: {}, funcs: { bytes: 'func(count:u32) -> list<u8>' } },
+  store: {
+    types: { entry },
+    funcs: {
+      get: `func(key:string) -> ${option}`,
+      scan: `func(prefix:string,after:${option},limit:u32) -> list<${entry}>`,
+      put: 'func(key:string,value:string)',
+      remove: 'func(key:string)',
+    },
+  },
+  bus: {
+    types: {},
+    funcs: {
+      begin: 'func(message-id:string)',
+      publish: `func(topic:string,payload:string,to:${option},token:${option})`,
+    },
+  },
+  process: {
+    types: { problem },
+    funcs: {
+      spawn: `func(program:string,cwd:string) -> result<string,${problem}>`,
+      write: 'func(process:string,text:string)',
+      kill: 'func(process:string)',
+    },
+  },
+  'session-context': {
+    types: {
+      problem,
+      stdio,
+      http,
+      transport,
+      offered,
+      withheld,
+      approve,
+      provision,
+      decision,
+      placement,
+    },
+    funcs: {
+      servers: `func(agent:string) -> result<${provision},${problem}>`,
+      'place-skills': `func(cwd:string,sink:string) -> result<list<${placement}>,${problem}>`,
+      outside: `func(cwd:string,paths:list<string>) -> result<list<string>,${problem}>`,
+    },
+  },
+};
 
 /** Most bytes of one `random.bytes`. */
 const randomBytes = 4_096;
 const u32 = 2 ** 32 - 1;
 /** Texts that become effects: the ledger bounds them, with all others of their message. */
 const most = Number.POSITIVE_INFINITY;
-
-export type Imports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-export type Ask = (call: SyncCall) => SyncAnswer;
 
 /** An answer that has no place for a problem in its type: a problem then stops the guest. */
 const answered = (answer: SyncAnswer): unknown => {
@@ -25,7 +111,7 @@ const answered = (answer: SyncAnswer): unknown => {
 /** An answer of type `result<…, problem>`. */
 const resultOf = (answer: SyncAnswer): unknown => (answer.ok ? answer.value : thrown(answer.problem));
 
-export const stationImports = (ledger: Ledger, ask: Ask): Imports => {
+const serve: Release['serve'] = (ledger, ask) => {
   const random = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
   const now = Date.now;
   const page = (scan: { prefix: string; after: string | null; limit: number }): readonly StoreEntry[] =>
@@ -34,7 +120,7 @@ export const stationImports = (ledger: Ledger, ask: Ask): Imports => {
     'bearpunch:station/types': {},
     'bearpunch:station/log': {
       write: (kind: unknown, line: unknown): void => {
-        const checked = level(kind, 'log.write level');
+        const checked = logLevel(kind, 'log.write level');
         const found = text(line, 'log.write text', most);
         ledger.add({ kind: 'log', level: checked, text: found }, found.length);
       },
@@ -112,7 +198,7 @@ export const stationImports = (ledger: Ledger, ask: Ask): Imports => {
     },
     'bearpunch:station/session-context': {
       servers: (agent: unknown): unknown =>
-        provision(
+        provisioned(
           resultOf(
             ask({
               call: 'session-context.servers',
@@ -128,6 +214,16 @@ export const stationImports = (ledger: Ledger, ask: Ask): Imports => {
         };
         return placements(resultOf(ask(call)));
       },
+      outside: (cwd: unknown, paths: unknown): unknown => {
+        const call = {
+          call: 'session-context.outside' as const,
+          cwd: name(cwd, 'session-context.outside cwd', longest.path),
+          paths: texts(paths, 'session-context.outside paths', mostPaths, longest.path),
+        };
+        return texts(resultOf(ask(call)), 'the answer of session-context.outside', mostPaths, longest.path);
+      },
     },
   };
 };
+
+export const since010: Release = { version: '0.1.0', imports, component, serve };

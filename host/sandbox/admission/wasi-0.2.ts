@@ -2,7 +2,7 @@
  * The part of WASI 0.2 that exists in the sandbox: clocks, random numbers, standard streams. Environment, arguments,
  * exit, files, sockets and HTTP do not: a component that imports them is refused. Types as in the WASI 0.2 WIT.
  */
-import type { Interface } from './table.ts';
+import type { Interface } from '../releases/index.ts';
 
 const streamError = 'variant{last-operation-failed(own<error>),closed}';
 const bytes = 'list<u8>';

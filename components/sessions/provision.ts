@@ -1,0 +1,124 @@
+/**
+ * What an agent gets: what policy offers it, what is placed into its workspace, the record of both, and `open.v2`
+ * to its provider. Done when a session is created, and again each time it is taken up: policy may have changed.
+ */
+import type { Placement, Provision, Result } from '../guest/index.ts';
+import { type Host, note, type Session, type SessionRecord } from './records.ts';
+import { problemText } from './text.ts';
+
+type Provisioning = SessionRecord['provisioning'];
+
+export const openToken = (id: string): string => `open:${id}`;
+
+export interface Provisioned {
+  readonly provision: Provision;
+  readonly skills: readonly Placement[];
+  /** Why no skill was placed. */
+  readonly why?: string;
+}
+
+const place = (station: Host, cwd: string, provision: Provision): Omit<Provisioned, 'provision'> => {
+  const { program, sink } = provision;
+  if (program === undefined) return { skills: [] };
+  if (sink === null)
+    return { skills: [], why: `the program ${program} reads skills from no folder the station knows` };
+  const result = station.context.placeSkills(cwd, sink);
+  return result.ok ? { skills: result.value } : { skills: [], why: problemText(result.problem) };
+};
+
+/** Asks the host. What fails of the placing is part of the answer; without policy's answer there is none. */
+export const provisionFor = (station: Host, agent: string, cwd: string): Result<Provisioned> => {
+  const found = station.context.servers(agent);
+  if (!found.ok) return found;
+  return { ok: true, value: { provision: found.value, ...place(station, cwd, found.value) } };
+};
+
+export const provisioningOf = ({ provision, skills }: Provisioned): Provisioning => ({
+  policyRevision: provision.policyRevision,
+  servers: [
+    ...provision.offered.map(({ name, rule }) => ({
+      name,
+      decision: 'offered' as const,
+      stage: 'offered' as const,
+      rule,
+    })),
+    ...provision.withheld.map(({ name, rule, reason }) => ({
+      name,
+      decision: 'withheld' as const,
+      rule,
+      reason,
+    })),
+  ],
+  skills: [...skills],
+  sink: provision.sink,
+});
+
+const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`);
+
+export const serverLine = ({ name, decision, rule, reason }: Provisioning['servers'][number]): string =>
+  reason === undefined
+    ? `server ${name}: ${decision} (${rule})`
+    : `server ${name}: ${decision}: ${reason} (${rule})`;
+
+const skillLine = (skill: Provisioning['skills'][number]): string => {
+  const from = `${skill.bundle} ${skill.revision.slice(0, 12)}`;
+  return skill.reason === undefined
+    ? `skill ${skill.name}: ${skill.decision}, ${files(skill.files)} (${from})`
+    : `skill ${skill.name}: ${skill.decision}: ${skill.reason} (${from})`;
+};
+
+/** Writes into the transcript what was decided and placed. */
+export const noteProvisioning = (
+  station: Host,
+  { id, provisioning }: SessionRecord,
+  at: number,
+  why: string | undefined,
+): void => {
+  for (const server of provisioning.servers) note(station, id, at, serverLine(server));
+  if (provisioning.servers.length === 0) note(station, id, at, 'servers: policy has none for this agent');
+  for (const skill of provisioning.skills) note(station, id, at, skillLine(skill));
+  if (why !== undefined) note(station, id, at, `skills: none placed: ${why}`);
+  else if (provisioning.skills.length === 0) note(station, id, at, 'skills: no installed bundle has any');
+};
+
+/** Has the provider open the agent, or take up the session the agent had. */
+export const openAgent = (
+  station: Host,
+  { record }: Session,
+  provision: Provision,
+  agentSession?: string,
+): void => {
+  station.bus.command(
+    'bearpunch.agents.open.v2',
+    {
+      session: record.id,
+      agent: record.agent,
+      program: record.program,
+      cwd: record.cwd,
+      approve: record.approve,
+      mcpServers: provision.offered.map(({ name, transport }) => ({ name, transport })),
+      ...(agentSession === undefined ? {} : { resume: { agentSession } }),
+    },
+    { to: record.provider, token: openToken(record.id) },
+  );
+};
+
+/** What the caller required and the session has not got, in words. */
+export const missing = ({ record, requireServers, requireSkills }: Session): string[] => {
+  const { servers, skills } = record.provisioning;
+  const because = (reason: string | undefined, otherwise: string): string => reason ?? otherwise;
+  return [
+    ...requireServers.flatMap((name) => {
+      const server = servers.find((each) => each.name === name);
+      if (server?.stage !== undefined && server.stage !== 'offered') return [];
+      if (server === undefined) return [`server ${name} (policy has none of that name for this agent)`];
+      return [`server ${name} (${server.decision}: ${because(server.reason, 'the agent did not take it')})`];
+    }),
+    ...requireSkills.flatMap((name) => {
+      const found = skills.filter((each) => each.name === name);
+      if (found.some(({ decision }) => decision !== 'refused')) return [];
+      if (found.length === 0) return [`skill ${name} (not placed)`];
+      return [`skill ${name} (refused: ${because(found[0]?.reason, 'no reason was given')})`];
+    }),
+  ];
+};

@@ -1,0 +1,249 @@
+/**
+ * Where skills were placed, remembered: each workspace and sink with each bundle, written down before the first file
+ * is placed there. From this a verification finds every workspace, and what an uninstalled bundle left is taken away:
+ * at once, or later where a session still used it.
+ */
+import { realpathSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
+import type { BundleSkill } from '../bundles/index.ts';
+import {
+  type PlacedSkill,
+  type Placement,
+  placeSkills,
+  removePlaced,
+  verifyPlaced,
+} from '../context/index.ts';
+import { type Problem, problem, type Result } from '../problems/index.ts';
+import type { EventLog } from '../state/index.ts';
+
+/** A session that is not over, and the skills it was given. */
+export interface LiveSession {
+  readonly id: string;
+  readonly cwd: string;
+  readonly sink: string | null;
+  readonly skills: readonly { readonly bundle: string; readonly name: string; readonly placed: boolean }[];
+}
+
+/** What became of one place an uninstalled bundle had skills in. */
+export interface Cleared {
+  readonly bundle: string;
+  readonly cwd: string;
+  readonly sink: string;
+  /** Skills taken away, and how many files of each. */
+  readonly removed: readonly { readonly name: string; readonly files: number }[];
+  /** Files that stay: changed since they were placed. They are the user's now. */
+  readonly kept: readonly string[];
+  /** Why nothing was taken away here; it is looked at again when a session ends and when the station starts. */
+  readonly waits?: Problem;
+  readonly problems: readonly Problem[];
+}
+
+export interface PlacedIn extends PlacedSkill {
+  readonly cwd: string;
+}
+
+export interface Placements {
+  /** `placeSkills`, with the place written down first and what became of it in the ledger. */
+  readonly place: (
+    cwd: string,
+    sink: string,
+    skills: readonly BundleSkill[],
+  ) => Promise<Result<readonly Placement[]>>;
+  /** Takes away what bundles that are no longer installed have placed, where no live session uses it. */
+  readonly clear: () => Promise<readonly Cleared[]>;
+  /** Every placed skill of the workspaces known, of one bundle or of all. */
+  readonly verify: (bundle?: string) => Promise<readonly PlacedIn[]>;
+  readonly close: () => void;
+}
+
+export interface PlacementsOptions {
+  readonly db: Database;
+  readonly now: () => number;
+  readonly events: EventLog;
+  readonly installed: (bundle: string) => boolean;
+  /** Sessions that are not over, or why they cannot be told: then everything counts as used. */
+  readonly live: () => Promise<Result<readonly LiveSession[]>>;
+}
+
+/** Places remembered. Beyond it those whose workspace is gone are forgotten first, then the oldest. */
+const mostPlaces = 10_000;
+
+interface Place {
+  readonly cwd: string;
+  readonly sink: string;
+  readonly bundle: string;
+}
+
+const realOf = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+};
+const isGone = (path: string): boolean => {
+  try {
+    realpathSync(path);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+};
+
+const shownPlace = ({ cwd, sink }: Pick<Place, 'cwd' | 'sink'>): string => `${cwd}/${sink}`;
+
+/** The live session that was given a skill of this bundle in this place, or undefined. Paths are real ones. */
+export const userOf = (place: Place, sessions: readonly LiveSession[]): LiveSession | undefined =>
+  sessions.find(
+    (session) =>
+      session.sink === place.sink &&
+      session.cwd === place.cwd &&
+      session.skills.some((skill) => skill.bundle === place.bundle && skill.placed),
+  );
+
+export const openPlacements = (options: PlacementsOptions): Placements => {
+  const { db, now, events } = options;
+  const note = db.prepare<[string, string, string, number]>(
+    'INSERT INTO placements (cwd, sink, bundle, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const forget = db.prepare<[string, string, string]>(
+    'DELETE FROM placements WHERE cwd = ? AND sink = ? AND bundle = ?',
+  );
+  const all = db.prepare<[], Place>(
+    'SELECT cwd, sink, bundle FROM placements ORDER BY at, cwd, sink, bundle',
+  );
+  const bundlesPlaced = db.prepare<[], string>('SELECT DISTINCT bundle FROM placements').pluck();
+  const count = db.prepare<[], number>('SELECT COUNT(*) FROM placements').pluck();
+  let open = true;
+
+  const makeRoom = (): void => {
+    if ((count.get() ?? 0) <= mostPlaces) return;
+    const places = all.all();
+    const goner = places.filter(({ cwd }) => isGone(cwd));
+    const over = places.length - mostPlaces;
+    for (const { cwd, sink, bundle } of [...goner, ...places].slice(0, Math.max(over, goner.length)))
+      forget.run(cwd, sink, bundle);
+  };
+
+  const remember = (cwd: string, sink: string, bundles: ReadonlySet<string>): void => {
+    db.transaction(() => {
+      for (const bundle of bundles) note.run(cwd, sink, bundle, now());
+      makeRoom();
+    })();
+  };
+
+  /** One event for what a bundle got in, one for each skill that was refused, in one write. */
+  const tell = (cwd: string, sink: string, placements: readonly Placement[]): void => {
+    const place = shownPlace({ cwd, sink });
+    const placed = Map.groupBy(
+      placements.filter(({ decision }) => decision === 'placed'),
+      ({ bundle }) => bundle,
+    );
+    db.transaction(() => {
+      for (const [bundle, skills] of placed)
+        events.add('place', `${bundle} ${skills.map(({ name }) => name).join(', ')} in ${place}`);
+      for (const { bundle, name, decision, reason } of placements)
+        if (decision === 'refused')
+          events.add(
+            'withhold',
+            `${bundle} ${name} in ${place}`,
+            problem('context/withheld', { evidence: reason ?? '' }),
+          );
+    })();
+  };
+
+  const clearOne = async (place: Place): Promise<Cleared> => {
+    const done = await removePlaced(place);
+    const found = done.ok ? done.value : [];
+    const problems = done.ok
+      ? found.flatMap((skill) => skill.problem ?? [])
+      : done.problem.code === 'context/workspace-missing'
+        ? []
+        : [done.problem];
+    // What could not be removed is tried again; a workspace that is gone holds nothing.
+    if (open && problems.length === 0) forget.run(place.cwd, place.sink, place.bundle);
+    const removed = found
+      .filter((skill) => skill.problem === undefined)
+      .map(({ name, removed: files }) => ({ name, files }));
+    for (const { name } of removed)
+      if (open) events.add('remove', `${place.bundle} ${name} in ${shownPlace(place)}`);
+    const kept = found.flatMap((skill) => skill.kept.map((path) => `${skill.name}/${path}`));
+    return { ...place, removed, kept, problems };
+  };
+
+  const waiting = (place: Place, waits: Problem): Cleared => ({
+    ...place,
+    removed: [],
+    kept: [],
+    waits,
+    problems: [],
+  });
+
+  let turn: Promise<unknown> = Promise.resolve();
+  const clear = async (): Promise<readonly Cleared[]> => {
+    const gone = new Set(bundlesPlaced.all().filter((bundle) => !options.installed(bundle)));
+    if (!open || gone.size === 0) return [];
+    const left = all.all().filter(({ bundle }) => gone.has(bundle));
+    const live = await options.live();
+    const sessions = live.ok ? live.value.map((one) => ({ ...one, cwd: realOf(one.cwd) })) : [];
+    const done: Cleared[] = [];
+    for (const place of left) {
+      if (!open) break;
+      const user = userOf(place, sessions);
+      if (!live.ok) done.push(waiting(place, live.problem));
+      else if (user !== undefined)
+        done.push(
+          waiting(place, problem('context/in-use', { subject: user.id, evidence: shownPlace(place) })),
+        );
+      else done.push(await clearOne(place));
+    }
+    return done;
+  };
+
+  return {
+    place: async (cwd, sink, skills) => {
+      const real = realOf(cwd);
+      remember(real, sink, new Set(skills.map(({ bundle }) => bundle)));
+      const placed = await placeSkills({ cwd, sink, skills });
+      if (placed.ok && open) tell(real, sink, placed.value);
+      return placed;
+    },
+    clear: () => {
+      const next = turn.then(clear, clear);
+      turn = next.catch(() => undefined);
+      return next;
+    },
+    verify: async (bundle) => {
+      const places = all.all().filter((place) => bundle === undefined || place.bundle === bundle);
+      const seen = new Set<string>();
+      const found: PlacedIn[] = [];
+      for (const { cwd, sink } of places) {
+        if (!open) break;
+        if (seen.has(shownPlace({ cwd, sink })) || isGone(cwd)) continue;
+        seen.add(shownPlace({ cwd, sink }));
+        const skills = await verifyPlaced(cwd, sink);
+        if (!skills.ok) {
+          found.push({
+            cwd,
+            sink,
+            name: null,
+            bundle: null,
+            revision: null,
+            problems: [skills.problem],
+            added: [],
+          });
+          continue;
+        }
+        found.push(
+          ...skills.value
+            .filter((skill) => bundle === undefined || skill.bundle === bundle || skill.bundle === null)
+            .map((skill) => ({ ...skill, cwd })),
+        );
+      }
+      return found;
+    },
+    close: () => {
+      open = false;
+    },
+  };
+};

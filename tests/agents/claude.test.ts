@@ -1,0 +1,4 @@
+import { claude } from './cases.ts';
+import { everyPromise } from './scenarios.ts';
+
+everyPromise(claude);

@@ -1,0 +1,4 @@
+import { codex } from './cases.ts';
+import { everyPromise } from './scenarios.ts';
+
+everyPromise(codex);

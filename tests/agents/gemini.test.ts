@@ -1,0 +1,4 @@
+import { gemini } from './cases.ts';
+import { everyPromise } from './scenarios.ts';
+
+everyPromise(gemini);

@@ -1,0 +1,4 @@
+import { opencode } from './cases.ts';
+import { everyPromise } from './scenarios.ts';
+
+everyPromise(opencode);
