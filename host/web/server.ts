@@ -64,9 +64,12 @@ const serveMcp = async (
   }
   const body = parseBody(bytes, bodyDepth);
   if ('status' in body) return sendError(response, body.status, body.code, body.message);
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const answer = await channel.answer({ headers: request.headers, body: body.value, signal: gone.signal });
+  const gone = (): AbortSignal => {
+    const controller = new AbortController();
+    response.once('close', () => controller.abort());
+    return controller.signal;
+  };
+  const answer = await channel.answer({ headers: request.headers, body: body.value, gone });
   if (answer instanceof Response) await sendWeb(response, answer);
   else sendPlain(response, answer);
 };

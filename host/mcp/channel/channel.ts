@@ -12,8 +12,8 @@ export interface ChannelRequest {
   readonly headers: Headers;
   /** Parsed; an object. */
   readonly body: unknown;
-  /** The client is gone. */
-  readonly signal: AbortSignal;
+  /** Aborts when the client is gone; asked for only where an answer can take long. */
+  readonly gone: () => AbortSignal;
 }
 export interface Channel {
   readonly answer: (request: ChannelRequest) => Promise<Reply | Response>;
@@ -93,7 +93,7 @@ export const openChannel = (options: ChannelOptions): Channel => {
   };
 
   return {
-    answer: async ({ headers, body, signal }) => {
+    answer: async ({ headers, body, gone }) => {
       opened ??= open();
       const { sdk, fast } = ready ?? (await opened);
       if (options.onlySdk !== true) {
@@ -102,7 +102,11 @@ export const openChannel = (options: ChannelOptions): Channel => {
         if (answered !== undefined) return answered;
       }
       return sdk.fetch(
-        new Request('http://localhost/v1/mcp', { method: 'POST', headers: webHeaders(headers), signal }),
+        new Request('http://localhost/v1/mcp', {
+          method: 'POST',
+          headers: webHeaders(headers),
+          signal: gone(),
+        }),
         body,
       );
     },
