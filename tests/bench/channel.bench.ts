@@ -3,12 +3,13 @@
  * the same run. The numbers of eve cannot be measured here, since it cannot be installed; each goal is what the issue
  * asks relative to eve, said relative to the SDK by the figures measured there together.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openCatalog } from '../../host/mcp/channel/catalog.ts';
 import { modernRequest, type Sent, skill, writeFiles } from '../mcp/published.ts';
 import { type Measured, median } from './report.ts';
 
@@ -119,6 +120,62 @@ const works: readonly Work[] = [
   { what: '`resources/read`, 512 KiB binary', sent: read('large.bin'), many: false, atLeast: (4 * 246) / 45 },
 ];
 
+const timed = async (work: () => unknown): Promise<number> => {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+};
+
+/** Everything read and hashed for the first time, and looked at again. */
+const firstListing = async (dir: string): Promise<readonly Measured[]> => {
+  const files: Record<string, string> = {};
+  for (let n = 0; n < 1_000; n += 1) {
+    files[`skill-${n}/SKILL.md`] = skill(`skill-${n}`, 'Some words of instruction.\n'.repeat(60));
+    for (let file = 1; file < 10; file += 1)
+      files[`skill-${n}/f/${file}.md`] = `File ${file} of ${n}.\n`.repeat(80);
+  }
+  writeFiles(dir, files);
+  const sums = () =>
+    execFileSync('sh', ['-c', 'find "$1" -type f -print0 | xargs -0 sha256sum', 'sh', dir], {
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  const times = { sums: [] as number[], first: [] as number[], later: [] as number[] };
+  sums();
+  for (let round = 0; round < 5; round += 1) {
+    times.sums.push(await timed(sums));
+    const open = () => {
+      let now = 0;
+      const catalog = openCatalog({
+        sources: () => ({ bundles: [], folders: [dir], frontmatter: 'complete' }),
+        report: ({ where }) => console.error(where),
+        clock: () => {
+          now += 60_000;
+          return now;
+        },
+      });
+      return async () => {
+        const { entries } = await catalog.look();
+        if (entries.length !== 1_000) throw new Error(`${entries.length} entries`);
+      };
+    };
+    const look = open();
+    times.first.push(await timed(look));
+    times.later.push(await timed(look));
+  }
+  const later = median(times.later);
+  return [
+    {
+      what: 'first listing, 1,000 skills of 10 files',
+      ours: median(times.first),
+      reference: median(times.sums),
+      unit: 'ms',
+      referenceIs: '`sha256sum` of the tree',
+      goal: { atMost: 2 },
+      note: `looking again while nothing changed: ${later.toFixed(0)} ms, at most every ten times as long.`,
+    },
+  ];
+};
+
 export const bench = async (): Promise<readonly Measured[]> => {
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bench-channel-'));
   const children: ChildProcess[] = [];
@@ -170,7 +227,7 @@ export const bench = async (): Promise<readonly Measured[]> => {
         note: `bare node:http that sends the same bytes: ${Math.round(bare).toLocaleString('en')}/s, ours ${(median(rates.ours) / bare).toFixed(2)} of it.`,
       });
     }
-    return measured;
+    return [...measured, ...(await firstListing(join(dir, 'thousand')))];
   } finally {
     for (const child of children) child.stdin?.end();
     rmSync(dir, { recursive: true, force: true });
