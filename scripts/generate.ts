@@ -76,12 +76,22 @@ const keyRows = (shape: Shape): readonly (readonly string[])[] =>
     value.description ?? '',
   ]);
 
+/** A section of fixed keys: its table, then that of each key with keys of its own. */
+const plain = (shape: Shape): readonly string[] => [
+  shape.description ?? '',
+  table(['Key', '', 'Type', 'Meaning'], keyRows(shape)),
+  ...Object.entries(shape.properties ?? {}).flatMap(([key, inner]) =>
+    inner.properties === undefined ? [] : [`${code(key)}:`, ...plain(inner)],
+  ),
+];
+
 const policy = (): string => {
   const schema = policySchema() as Shape;
   const head = ['Key', '', 'Type', 'Meaning'];
   const sections = Object.entries(schema.properties ?? {}).flatMap(([section, shape]) => {
     const entry = typeof shape.additionalProperties === 'object' ? shape.additionalProperties : shape.items;
-    if (entry === undefined) return [];
+    if (entry === undefined)
+      return shape.properties === undefined ? [] : [`## ${code(section)}`, ...plain(shape)];
     const rows = keyRows(entry);
     const body = rows.length > 0 ? table(head, rows) : `Each entry is a ${typeOf(entry)}.`;
     return [`## ${code(section)}`, [shape.description, entry.description].filter(Boolean).join(' '), body];

@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, statSync } from 'node:fs';
 
-const slow = /^tests\/(agents|bench)\//;
+const slow = /^tests\/(agents|bench|conformance)\//;
 const asked = process.argv.slice(2);
 const all = globSync('tests/**/*.test.ts').sort();
 const files =

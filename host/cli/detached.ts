@@ -1,10 +1,10 @@
 /**
- * What `jupiter up` runs in the background: `detached.ts HOME`. Tells its parent once whether the station is
+ * What `jupiter up` runs in the background: `detached.ts HOME [PORT]`. Tells its parent once whether the station is
  * ready, then lets go of it, and stays until the station is stopped.
  */
 import type { Word } from './start.ts';
 
-const [home = ''] = process.argv.slice(2);
+const [home = '', port] = process.argv.slice(2);
 
 const send = process.send?.bind(process);
 const tell = (word: Word): Promise<void> =>
@@ -19,12 +19,13 @@ const letGo = (): void => {
 
 const { openStation } = await import('../station/index.ts');
 const { problem } = await import('../problems/index.ts');
-const { interrupted } = await import('./start.ts');
+const { interrupted, openWeb } = await import('./start.ts');
 const stop = interrupted();
 try {
-  const opened = await openStation({ home });
+  const opened = await openStation({ home, port: port === undefined ? undefined : Number(port), openWeb });
   if (opened.ok) {
-    await tell({ ready: { pid: process.pid, home } });
+    const { port: open } = opened.value;
+    await tell({ ready: { pid: process.pid, home, ...(open === undefined ? {} : { port: open }) } });
     letGo();
     void stop.then(() => opened.value.stop());
     await opened.value.stopped;

@@ -15,6 +15,7 @@ import { addDemoCommand } from './demo-command.ts';
 import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
 import { addSessionCommands } from './session-commands.ts';
+import { bundledSkills, registerSkills } from './skills.ts';
 import { addStationCommands } from './station-commands.ts';
 import { typed, withHome } from './typed.ts';
 
@@ -66,6 +67,7 @@ export const commandLine = (run: Run): Command => {
   addSessionCommands(program, run);
   addComponentCommands(program, run);
   addContractsCommands(program, run);
+  registerSkills(program, run, { bundles: bundledSkills });
   return program;
 };
 

@@ -7,8 +7,10 @@ import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
+import type { PlacedSkill } from '../context/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
-import type { Finding, Look, Skill, SkillOrigin, SkillSource } from '../skills/index.ts';
+import type { Finding, Look, Skill, SkillLibrary, SkillOrigin, SkillSource } from '../skills/index.ts';
+import { example, group } from './usage.ts';
 
 interface Answer {
   readonly json: unknown;
@@ -17,6 +19,16 @@ interface Answer {
 }
 /** Runs what a command does, prints its answer or problem, and keeps its exit code. */
 export type RunSkills = (act: (io: { readonly home: string }) => Promise<Result<Answer>>) => Promise<void>;
+
+/** The skills of the bundles in service; none where no station runs, since nothing else knows what is intact. */
+export const bundledSkills = async (home: string): Promise<readonly SkillSource[]> => {
+  const { connectStation } = await import('./client.ts');
+  const station = await connectStation(home);
+  if (!station.ok) return [];
+  const found = await station.value.call('skills.bundled', {});
+  station.value.close();
+  return found.ok ? found.value.skills : [];
+};
 
 export interface SkillsPorts {
   /** Skills of the bundles installed in a home; none where no station runs. */
@@ -106,18 +118,43 @@ const showText = (skill: Skill, files: readonly { readonly path: string; readonl
     .map((line) => (line === '' ? '' : oneLine(line)))
     .join('\n');
 
+const placedText = ({ sink, name, bundle, problems, added }: PlacedSkill): string => {
+  const from = bundle === null ? '' : ` [bundle ${bundle}]`;
+  const state = problems.length === 0 ? 'whole' : 'differs';
+  return [
+    `${name ?? sink}  ${sink}${from}  ${state}`,
+    ...problems.map(({ message, subject = '' }) => `  ${subject}: ${message}`),
+    ...added.map((path) => `  ${path}: added by someone`),
+  ]
+    .map(oneLine)
+    .join('\n');
+};
+
 const findingText = ({ file, line, level, rule, message }: Finding): string =>
   oneLine(`${relative(process.cwd(), file) || file}:${line}: ${level} ${rule}: ${message}`);
 
 export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPorts = {}): void => {
-  const skills = program
-    .command('skills')
-    .description('the skills of this person, this project, the installed bundles and the product');
+  const skills = group(
+    program,
+    'skills',
+    'the skills of this person, this project, the installed bundles and the product',
+    'skills list',
+  );
+  const shows: Readonly<Record<string, string>> = {
+    list: 'skills list --cwd ./repo',
+    show: 'skills show deploy',
+    render: 'skills render deploy staging',
+    serve: 'skills serve --cwd ./repo',
+    verify: 'skills verify --cwd ./repo',
+    check: 'skills check ./skills --family claude codex',
+  };
 
+  let sources: readonly SkillSource[] = [];
+  let library: SkillLibrary | undefined;
   const looked = async (home: string, cwd: string): Promise<Look> => {
     const { openSkillLibrary } = await import('../skills/index.ts');
-    const sources = (await ports.bundles?.(home)) ?? [];
-    const library = openSkillLibrary({
+    sources = (await ports.bundles?.(home)) ?? [];
+    library ??= openSkillLibrary({
       person: ports.person ?? join(homedir(), '.jupiter', 'skills'),
       bundles: () => sources,
       shipped: ports.shipped ?? installed(),
@@ -184,6 +221,33 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
       }),
     );
 
+  withCwd(skills.command('serve'))
+    .description("an agent's MCP server over standard input and output: the tool Skill, and what there is")
+    .action(({ cwd }: { cwd: string }) =>
+      run(async ({ home }) => {
+        const { serveSkills } = await import('../mcp/index.ts');
+        const { version } = await import('../station/index.ts');
+        const server = { name: 'jupiter-skills', version };
+        await serveSkills({ server, look: () => looked(home, cwd) });
+        return ok({ json: undefined, plain: '' });
+      }),
+    );
+
+  skills
+    .command('verify')
+    .requiredOption('--cwd <dir>', 'a workspace')
+    .description('compare the skills placed in a workspace with their records; exit 1 when one differs')
+    .action(({ cwd }: { cwd: string }) =>
+      run(async () => {
+        const { verifyPlaced } = await import('../context/index.ts');
+        const found = await verifyPlaced(resolve(cwd));
+        if (!found.ok) return found;
+        const plain = found.value.map(placedText).join('\n') || 'no placed skills';
+        const whole = found.value.every(({ problems }) => problems.length === 0);
+        return ok({ json: { skills: found.value }, plain, ...(whole ? {} : { exit: 1 as const }) });
+      }),
+    );
+
   const familyNames = ['agentskills', 'claude', 'codex', 'opencode', 'gemini', 'qwen'] as const;
   skills
     .command('check')
@@ -205,4 +269,5 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
         });
       }),
     );
+  for (const command of skills.commands) example(command, shows[command.name()] ?? 'skills list');
 };

@@ -7,7 +7,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
-import { homeAt, openStation } from '../station/index.ts';
+import { homeAt, type OpenWeb, openStation } from '../station/index.ts';
 import type { Answer, Io } from './output.ts';
 
 /** Longest wait for a station to be ready: the first start compiles the shipped components, ms. */
@@ -21,9 +21,12 @@ export type Word = { readonly ready: Started } | { readonly problem: Problem };
 export interface Started {
   readonly pid: number;
   readonly home: string;
+  readonly port?: number;
 }
 export interface StartOptions {
   readonly home: string;
+  /** Serves HTTP there. */
+  readonly port?: number | undefined;
   readonly compileCache?: string | undefined;
   /** Gives up and ends what was started. */
   readonly signal?: AbortSignal;
@@ -43,6 +46,7 @@ const ended = async (child: ChildProcess): Promise<void> => {
 /** What the station itself writes to its output goes to `logs/station.out`; it is empty unless something is wrong. */
 export const startDetached = async ({
   home,
+  port,
   compileCache,
   signal,
 }: StartOptions): Promise<Result<Started>> => {
@@ -51,7 +55,7 @@ export const startDetached = async ({
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const output = join(logs, 'station.out');
   const log = openSync(output, 'w', 0o600);
-  const child = spawn(process.execPath, [entry, home], {
+  const child = spawn(process.execPath, [entry, home, ...(port === undefined ? [] : [String(port)])], {
     cwd: home,
     // In the environment it holds for the first module too: without it Node strips types from that one every time.
     ...(compileCache === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: compileCache } }),
@@ -82,6 +86,9 @@ export const startDetached = async ({
   return 'ready' in word ? ok(word.ready) : failed(word.problem);
 };
 
+/** The HTTP server, loaded when the station wants one. */
+export const openWeb: OpenWeb = async (options) => (await import('../web/index.ts')).openWeb(options);
+
 /** Resolves at the first of these signals. */
 export const interrupted = (): Promise<void> =>
   new Promise((resolve) => {
@@ -89,13 +96,18 @@ export const interrupted = (): Promise<void> =>
   });
 
 /** A station in this process until it is stopped, by `jupiter down` or by a signal. */
-export const stayForeground = async (io: Io): Promise<Result<Answer>> => {
+export const stayForeground = async (io: Io, port?: number): Promise<Result<Answer>> => {
   // From the beginning: a signal that comes while the home is being opened stops it as soon as that is done.
   const stop = interrupted();
-  const opened = await openStation({ home: io.home });
+  const opened = await openStation({ home: io.home, port, openWeb });
   if (!opened.ok) return opened;
   const { pid } = process;
-  io.event({ ready: { home: io.home, pid } }, `home  ${io.home}\npid   ${pid}`);
+  const { port: open } = opened.value;
+  const web = open === undefined ? '' : `\nport  ${open}`;
+  io.event(
+    { ready: { home: io.home, pid, ...(open === undefined ? {} : { port: open }) } },
+    `home  ${io.home}\npid   ${pid}${web}`,
+  );
   void stop.then(() => opened.value.stop());
   await opened.value.stopped;
   io.event({ stopped: true }, 'stopped');

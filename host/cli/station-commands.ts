@@ -1,11 +1,21 @@
 /** `init`, `up`, `down`, `status`: the life of a station. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { createHome, type StationStatus } from '../station/index.ts';
 import { type Answer, type Io, type Run, short, shown, table, when } from './output.ts';
 import { bundleRows, eventRow } from './show.ts';
 import { example } from './usage.ts';
 import { answer, ask } from './with-station.ts';
+
+/** 0 is any free port, which the answer names. */
+const portOf = (text: string): number => {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a number from 0 to 65535.');
+};
+
+const webText = ({ port, problem }: NonNullable<StationStatus['web']>): string =>
+  problem === undefined ? `127.0.0.1:${port}` : `${problem.message} (${problem.evidence ?? ''})`;
 
 const statusText = (status: StationStatus, { typed }: Io): string => {
   const { policyProblems, bundles, sessions, processes } = status;
@@ -20,6 +30,7 @@ const statusText = (status: StationStatus, { typed }: Io): string => {
     ['policy', policy],
     ['sessions', counts.length === 0 ? 'none' : counts.join(', ')],
     ['processes', processes],
+    ...(status.web === undefined ? [] : [['http', webText(status.web)]]),
     ['bundles', bundles.length === 0 ? 'none' : ''],
   ]);
   return bundles.length === 0 ? head : `${head}\n${table(bundleRows(bundles), '  ')}`;
@@ -73,17 +84,20 @@ export const addStationCommands = (program: Command, run: Run): void => {
     program
       .command('up')
       .description('start the station of this home; returns when it is ready')
-      .option('--foreground', 'stay here until it is stopped'),
+      .option('--foreground', 'stay here until it is stopped')
+      .addOption(new Option('--port <n>', 'serve HTTP on this port of this machine').argParser(portOf)),
     'up',
+    'up --port 4720',
     'up --foreground',
-  ).action(({ foreground = false }: { foreground?: boolean }) =>
+  ).action(({ foreground = false, port }: { foreground?: boolean; port?: number }) =>
     run(async (io) => {
       const { startDetached, stayForeground } = await import('./start.ts');
-      if (foreground) return stayForeground(io);
-      const started = await startDetached({ home: io.home, compileCache: io.compileCache });
+      if (foreground) return stayForeground(io, port);
+      const started = await startDetached({ home: io.home, port, compileCache: io.compileCache });
       if (!started.ok) return started;
-      const { pid, home } = started.value;
-      return ok({ json: { home, pid }, plain: `home  ${home}\npid   ${pid}` });
+      const { pid, home, port: open } = started.value;
+      const web = open === undefined ? '' : `\nport  ${open}`;
+      return ok({ json: started.value, plain: `home  ${home}\npid   ${pid}${web}` });
     }),
   );
   example(

@@ -31,6 +31,21 @@ export interface ServerPolicy {
   readonly tools?: readonly string[];
 }
 
+/** What is published over MCP, and to whom. */
+export interface McpChannel {
+  readonly bundles: boolean;
+  /** Absolute folders of skills. */
+  readonly folders: readonly string[];
+  /** Whether a SKILL.md without name and description is served with them, or not at all. */
+  readonly frontmatter: 'complete' | 'authored';
+  /** NAMES of variables that hold bearer tokens; `none`: whoever reaches the port. */
+  readonly tokens: readonly string[] | 'none';
+}
+export interface Channel {
+  readonly port?: number;
+  readonly mcp?: McpChannel;
+}
+
 /** Bundles whose ID is `prefix`, or goes on after it with a dot, must be signed with the key of this name. */
 export interface SignaturePolicy {
   readonly prefix: string;
@@ -52,6 +67,8 @@ export interface Policy {
   readonly programs: ReadonlyMap<string, Program>;
   readonly origins: ReadonlyMap<string, Origin>;
   readonly servers: ReadonlyMap<string, ServerPolicy>;
+  /** Absent: nothing is served over HTTP. */
+  readonly channel?: Channel;
   /** Whose signature bundles need. */
   readonly signatures: readonly SignaturePolicy[];
   /** Where an entry stands, `servers.probe`, for the `rule` of a decision; line and column count from 1. */

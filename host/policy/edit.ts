@@ -39,7 +39,7 @@ export const policyPath = (text: string, root: Node): Result<PolicyPath> => {
   const whole = splitIndexes(rest.join('.'));
   if (section === 'grants' || findNodeAtLocation(root, [section, String(whole[0])]) !== undefined)
     return ok([section, ...whole]);
-  if (section === 'servers') return ok([section, ...rest.flatMap(splitIndexes)]);
+  if (section === 'servers' || section === 'channel') return ok([section, ...rest.flatMap(splitIndexes)]);
   const last = splitIndexes(rest.at(-1) ?? '');
   return rest.length > 1 && keys.includes(String(last[0]))
     ? ok([section, rest.slice(0, -1).join('.'), ...last])

@@ -4,6 +4,8 @@
  */
 export type {
   Agent,
+  Channel,
+  McpChannel,
   Origin,
   Policy,
   PolicySource,

@@ -19,6 +19,7 @@ export const initialPolicy = `// What this station allows. What is not written h
   // its tools must be trusted.
   "programs": {
     // "claude-acp": { "command": "claude-agent-acp", "inherit": ["HOME", "PATH", "ANTHROPIC_API_KEY"], "trust": "full" },
+    // "skills": { "command": "jupiter", "args": ["skills", "serve"], "inherit": ["HOME", "PATH"], "trust": "full" },
     // "notes-server": { "command": "notes-mcp", "args": ["--stdio"], "inherit": ["PATH"], "trust": "full" },
   },
 
@@ -41,6 +42,12 @@ export const initialPolicy = `// What this station allows. What is not written h
     //   "tools": ["search"],
     // },
   },
+
+  // What this station publishes itself, over HTTP on this machine only. "tokens" holds NAMES of variables.
+  // "channel": {
+  //   "port": 4720,
+  //   "mcp": { "skills": ["bundles"], "tokens": ["JUPITER_CHANNEL_TOKEN"] },
+  // },
 
   // Public keys of people whose bundles you install, and the bundles that must carry their signature.
   // "keys": { "alex": "ed25519:…" },

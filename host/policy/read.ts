@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Problem, problem } from '../problems/index.ts';
-import type { Agent, Origin, Policy, Program, ReadPolicy, ServerPolicy } from './edge.ts';
+import type { Agent, Channel, Origin, Policy, Program, ReadPolicy, ServerPolicy } from './edge.ts';
 import { evidenceFor, shapeProblems } from './faults.ts';
 import { type Limits, usualLimits } from './limits.ts';
 import { type PolicyFile, policyShape } from './schema.ts';
@@ -44,6 +44,23 @@ const serverOf = ({ transport, consumers, exposure, tools }: Entry<'servers'>): 
   exposure,
   ...(tools === undefined ? {} : { tools }),
 });
+
+const channelOf = ({ port, mcp }: NonNullable<PolicyFile['channel']>): Channel => {
+  const sources = mcp === undefined || mcp.skills === 'none' ? [] : mcp.skills;
+  return {
+    ...(port === undefined ? {} : { port }),
+    ...(mcp === undefined
+      ? {}
+      : {
+          mcp: {
+            bundles: sources.includes('bundles'),
+            folders: [...new Set(sources.filter((source) => source !== 'bundles'))],
+            frontmatter: mcp.frontmatter ?? 'complete',
+            tokens: mcp.tokens,
+          },
+        }),
+  };
+};
 
 const limitsOf = (chosen: NonNullable<PolicyFile['limits']>[string]): Limits => ({
   ...usualLimits,
@@ -117,7 +134,7 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
   if (problems.length > 0 || !parsed.success)
     return nothingGranted(revision, problems.slice(0, faultLimit), place);
 
-  const { grants, limits, agents, programs, origins, servers, keys, signatures } = parsed.data;
+  const { grants, limits, agents, programs, origins, servers, channel, keys, signatures } = parsed.data;
   return {
     revision,
     problems: [],
@@ -127,6 +144,7 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
     programs: sorted(programs, programOf),
     origins: sorted(origins, originOf),
     servers: sorted(servers, serverOf),
+    ...(channel === undefined ? {} : { channel: channelOf(channel) }),
     signatures: (signatures ?? []).map(({ prefix, key }) => ({ prefix, name: key, key: keys?.[key] })),
     place,
   };

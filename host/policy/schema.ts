@@ -131,6 +131,51 @@ const server = z
   })
   .describe('An MCP server: an alias for what an agent may be given.');
 
+const mcpChannel = z
+  .strictObject({
+    skills: z
+      .union(
+        [
+          z.literal('none'),
+          list(
+            z.union([
+              z.literal('bundles'),
+              text(4_096).regex(/^(?:\/|[A-Za-z]:[\\/])/, { error: '"bundles" or an absolute folder' }),
+            ]),
+          ),
+        ],
+        { error: '"none", or a list of "bundles" and absolute folders' },
+      )
+      .describe('What is published: `"bundles"`, absolute folders of skills, or `"none"`.'),
+    frontmatter: z
+      .enum(['complete', 'authored'])
+      .optional()
+      .describe(
+        'A SKILL.md without its name and description: `complete` (default) serves it with them, `authored` leaves the skill out.',
+      ),
+    tokens: z
+      .union(
+        [z.literal('none'), list(variable).min(1, { error: 'the NAME of at least one variable, or "none"' })],
+        { error: 'NAMES of variables that hold tokens, or "none"' },
+      )
+      .describe(
+        'NAMES of variables, each holding a bearer token that is let in; `"none"`: whoever reaches the port.',
+      ),
+  })
+  .describe('What the station publishes over MCP at `/v1/mcp`.');
+
+const channel = z
+  .strictObject({
+    port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .optional()
+      .describe('The port on this machine. Absent: nothing listens unless `jupiter up --port` says so.'),
+    mcp: mcpChannel.optional(),
+  })
+  .describe('What the station serves over HTTP, on the loopback interface only.');
+
 const limit = (name: LimitName): z.ZodOptional<z.ZodInt> => {
   const { usual, least, most, means } = limitTable[name];
   const error = `a whole number from ${least} to ${most}`;
@@ -169,6 +214,7 @@ export const policyShape = z
     programs: table(alias, program).describe('Executables agents and servers refer to.'),
     origins: table(alias, origin).describe('HTTP endpoints servers refer to.'),
     servers: table(serverAlias, server).describe('MCP servers and who gets them.'),
+    channel: channel.optional(),
     keys: table(alias, publicKey).describe('Public keys of people whose bundles are installed, by name.'),
     signatures: list(signature)
       .optional()
@@ -189,6 +235,7 @@ export const entryKeys: Readonly<Record<string, readonly string[]>> = {
   programs: Object.keys(program.shape),
   origins: Object.keys(origin.shape),
   servers: Object.keys(server.shape),
+  channel: Object.keys(channel.shape),
   keys: [],
   signatures: Object.keys(signature.shape),
 };

@@ -1,6 +1,7 @@
 import { agent } from './codes/agent.ts';
 import { bundle } from './codes/bundle.ts';
 import { bus } from './codes/bus.ts';
+import { channel } from './codes/channel.ts';
 import { cli } from './codes/cli.ts';
 import type { KnownProblem } from './codes/codes.ts';
 import { component } from './codes/component.ts';
@@ -23,6 +24,7 @@ export const registry = {
   ...agent,
   ...bundle,
   ...bus,
+  ...channel,
   ...cli,
   ...component,
   ...context,

@@ -27,7 +27,10 @@ export type {
 export { type Renderable, renderSkill } from './expand.ts';
 export { families, type OverBudget, overBudget } from './families.ts';
 export { digestOfFiles, readSkillFolder } from './folder.ts';
+export { type JsonValue, strictFrontmatter, withNameAndDescription } from './frontmatter.ts';
 export { openSkillLibrary } from './library.ts';
 export { skillLimits } from './limits.ts';
 export { type LintReport, lintSkills } from './lint.ts';
+export { bundled as bundledSkill } from './listed.ts';
 export { parseSkill } from './parse.ts';
+export { type FoundFolders, skillFoldersBelow, watchSkillFolder } from './tree.ts';

@@ -18,6 +18,10 @@ export const frontmatterBytes = 32 * 1024;
  */
 export const fieldMarks = 400;
 export const frontmatterKeys = 256;
+/** Marks of structure in a whole frontmatter that is read strictly: finding equal keys is quadratic. */
+export const strictMarks = 2_000;
+/** Folders visited while looking for skills at any depth. */
+export const visitedFolders = 20_000;
 /** Arguments that can have a name. */
 export const namedArguments = 64;
 /** Skill folders read from one folder of skills. */

@@ -9,6 +9,7 @@ import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
 import type { TranscriptEntry } from '../../contracts/transcript.ts';
 import type { Problem } from '../problems/index.ts';
+import type { SkillSource } from '../skills/index.ts';
 import type { StationEvent } from '../state/index.ts';
 import type { Granted } from './grants.ts';
 import type { Cleared, PlacedIn } from './placements.ts';
@@ -57,6 +58,8 @@ export interface StationStatus {
   readonly bundles: readonly BundleStatus[];
   readonly sessions: Readonly<Record<string, number>>;
   readonly processes: number;
+  /** Where HTTP is served, or why it is not; absent where nothing asked for it. */
+  readonly web?: { readonly port?: number; readonly problem?: Problem };
 }
 
 type Session = output<typeof sessions.sessionView>;
@@ -77,6 +80,8 @@ export interface ControlMethods {
     };
   };
   'bundle.retry': { params: { component: string }; result: BundleStatus };
+  /** The skills of the bundles in service, where their admitted bytes lie. */
+  'skills.bundled': { params: Record<string, never>; result: { skills: readonly SkillSource[] } };
   /** `places`: the workspaces it had skills in, and what became of them. */
   'bundle.uninstall': {
     params: { id: string };

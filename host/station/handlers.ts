@@ -1,6 +1,7 @@
 /** What the control socket answers, a method at a time. */
 import { type PolicySource, policyText } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import type { SkillSource } from '../skills/index.ts';
 import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
 import { type Granted, grant, revoke } from './grants.ts';
@@ -9,6 +10,7 @@ import type { Placements } from './placements.ts';
 import type { Residents } from './residents.ts';
 import type { SessionHandlers } from './sessions.ts';
 import { version } from './version.ts';
+import type { WebStatus } from './web.ts';
 
 export type Handlers = {
   readonly [M in Method]: (
@@ -23,6 +25,8 @@ export interface HandlersOptions {
   readonly policy: PolicySource;
   readonly residents: Residents;
   readonly sessions: SessionHandlers;
+  readonly bundleSkills: () => readonly SkillSource[];
+  readonly web: () => WebStatus | undefined;
   readonly placements: Placements;
   readonly events: EventLog;
   readonly startedAt: number;
@@ -70,6 +74,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       return ok({ events: [], dropped: events.dropped() });
     },
     'bundle.retry': current(({ component }) => residents.retry(component)),
+    'skills.bundled': current(async () => ok({ skills: options.bundleSkills() })),
     'bundle.uninstall': async ({ id }) => {
       const gone = await residents.uninstall(id);
       if (!gone.ok) return gone;
@@ -118,6 +123,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
   async function status(): Promise<StationStatus> {
     const { revision, problems } = policy.current();
     const listed = await sessions.list();
+    const web = options.web();
     const counts: Record<string, number> = {};
     for (const { state } of listed.ok ? listed.value.sessions : []) counts[state] = (counts[state] ?? 0) + 1;
     return {
@@ -130,6 +136,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       bundles: residents.list(),
       sessions: counts,
       processes: options.processes(),
+      ...(web === undefined ? {} : { web }),
     };
   }
 };

@@ -18,5 +18,6 @@ export {
 export { createHome, type Home, homeAt, installation } from './home.ts';
 export type { RunningStation } from './run.ts';
 export { version } from './version.ts';
+export type { OpenWeb } from './web.ts';
 
 export const openStation: typeof open = async (options) => (await import('./run.ts')).openStation(options);

@@ -20,13 +20,16 @@ import { openStationLog } from './log.ts';
 import { openPlacements } from './placements.ts';
 import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
 import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
+import { promptExpansion, stationSkills } from './skills.ts';
 import { openStandings } from './standings.ts';
 import { cleared, tellDiffering, tellWithheld } from './tell.ts';
+import { channelTokens, type OpenWeb, openStationWeb, type WebStatus } from './web.ts';
 
 export interface Rooms {
   readonly handlers: Handlers;
   /** Stops everything but the socket, the database last. */
   readonly quiesce: () => Promise<void>;
+  readonly web: () => WebStatus | undefined;
 }
 
 export interface RoomsOptions {
@@ -34,6 +37,8 @@ export interface RoomsOptions {
   readonly state: State;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => number;
+  readonly port?: number | undefined;
+  readonly openWeb?: OpenWeb | undefined;
   /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
   readonly drainMs: number;
   /** Called when a `down` that had answered before it was done is done. */
@@ -43,7 +48,7 @@ export interface RoomsOptions {
 }
 
 export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
-  const { home, state, env, now, drainMs, shipped } = options;
+  const { home, state, env, now, drainMs, shipped, port, openWeb } = options;
   prepareProcess();
   const policy = openPolicySource(home.policy);
   const redact = openRedactor(secretNames(policy.current), env).text;
@@ -87,6 +92,11 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     (component, token) => bus.tell(component, 'station.woke', { token }),
     (component, token) => log.component(component, 'warn', `too many wake-ups pending; ${token} was dropped`),
   );
+  const bundleSkills = () =>
+    residents
+      .intact()
+      .filter((bundle) => bundles.refusal(bundle) === undefined)
+      .flatMap((bundle) => skillsOf(bundle));
   const context = {
     servers: (agent: string) => {
       const provision = provisionFor(policy.current(), agent);
@@ -95,8 +105,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     },
     outside: outsideOf,
     placeSkills: (cwd: string, sink: string) => {
-      const usable = residents.intact().filter((bundle) => bundles.refusal(bundle) === undefined);
-      return placements.place(cwd, sink, usable.flatMap(skillsOf));
+      return placements.place(cwd, sink, bundleSkills());
     },
   };
   const bus = openBus({
@@ -133,7 +142,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       await capability.endAllOf(component);
     },
   });
-  const sessions = sessionHandlers(bus, redact);
+  const sessions = sessionHandlers(bus, redact, promptExpansion(stationSkills(bundleSkills)));
   const placements = openPlacements({
     db: state.db,
     now,
@@ -150,6 +159,20 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     log.station('error', `${id}: ${why.message} ${why.evidence ?? ''}`);
   });
 
+  const web = await openStationWeb({
+    openWeb,
+    port,
+    policy: policy.current,
+    env,
+    bundleSkills,
+    report: (kind, subject, why) => {
+      events.add(kind, subject, why);
+      log.station('warn', `${subject}: ${why.message} ${why.evidence ?? ''}`);
+    },
+    onBug: (error) =>
+      log.station('error', error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  });
+
   // What uninstalled bundles left, and whether placed skills are as they were: nobody waits for either.
   tidy = tidy
     .then(async () => {
@@ -162,6 +185,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   let closing: Promise<void> | undefined;
   const quiesce = () => {
     closing ??= (async () => {
+      await web.close();
       placements.close();
       await residents.settled();
       await tidy;
@@ -184,6 +208,8 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     policy,
     residents,
     sessions,
+    bundleSkills,
+    web: web.status,
     placements,
     events,
     startedAt,
@@ -197,7 +223,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     redact,
   });
   log.station('info', 'ready');
-  return { handlers, quiesce };
+  return { handlers, quiesce, web: web.status };
 };
 
 /** The variables policy names: those whose values must never be seen. A new set only when policy changed. */
@@ -213,6 +239,7 @@ const secretNames = (current: () => Policy) => {
         ...names,
         ...[...policy.programs.values()].flatMap((program) => program.inherit),
         ...[...policy.origins.values()].flatMap((origin) => origin.bearer ?? []),
+        ...channelTokens(policy),
       ]);
     }
     return names;

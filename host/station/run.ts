@@ -4,23 +4,29 @@
  */
 import { join } from 'node:path';
 import { setImmediate as afterwards } from 'node:timers/promises';
-import { ok, type Result } from '../problems/index.ts';
+import { failed, ok, type Result } from '../problems/index.ts';
 import { openState } from '../state/index.ts';
 import type { Handlers } from './handlers.ts';
 import { type Home, installation, openHome } from './home.ts';
 import { serveControl } from './socket.ts';
+import type { OpenWeb } from './web.ts';
 
 export interface RunningStation {
   readonly home: Home;
   /** Resolves when the station has stopped, by `down` or by `stop`; rejects where its rooms could not be wired. */
   readonly stopped: Promise<void>;
   readonly stop: () => Promise<void>;
+  /** Where HTTP is served, when a port was asked for. */
+  readonly port?: number;
 }
 
 export interface StationOptions {
   readonly home: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly now?: () => number;
+  /** Serves HTTP there (0: any free port); otherwise policy says whether and where. */
+  readonly port?: number | undefined;
+  readonly openWeb?: OpenWeb;
   /** How long `down` and an uninstall wait for calls in flight before they answer, ms. */
   readonly drainMs?: number;
   /** Folder of bundles to install where the home has not seen them; those of this installation by default. */
@@ -53,6 +59,8 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
       state: state.value,
       env,
       now,
+      port: options.port,
+      openWeb: options.openWeb,
       drainMs,
       shipped,
       onLateStop: () => void control.value.close(),
@@ -65,12 +73,20 @@ export const openStation = async (options: StationOptions): Promise<Result<Runni
       await control.value.close();
     },
   );
-  return ok({
+  const running: RunningStation = {
     home: home.value,
     stopped: control.value.closed.then(async () => void (await rooms)),
     stop: async () => {
       await (await rooms).quiesce();
       await control.value.close();
     },
-  });
+  };
+  if (options.port === undefined) return ok(running);
+  // Whoever names a port wants to know that it is open.
+  const web = (await rooms).web();
+  if (web?.problem !== undefined) {
+    await running.stop();
+    return failed(web.problem);
+  }
+  return ok({ ...running, ...(web?.port === undefined ? {} : { port: web.port }) });
 };

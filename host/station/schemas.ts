@@ -26,6 +26,7 @@ export const paramsOf = {
   'bundle.verify': z.strictObject({ id: id.exactOptional() }),
   'bundle.retry': z.strictObject({ component: z.string().min(1).max(400) }),
   'bundle.uninstall': byId,
+  'skills.bundled': nothing,
   'bundle.grant': granting,
   'bundle.revoke': granting,
   events: z.strictObject({

@@ -7,6 +7,7 @@ import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
 import { followRows } from './follow.ts';
 import type { LiveSession } from './placements.ts';
+import type { ExpandPrompt } from './skills.ts';
 
 type Session = MethodResult<'session.show'>;
 type Changed = output<typeof sessions.changed.event>;
@@ -39,7 +40,11 @@ export interface SessionHandlers {
 
 export const isOver = (state: string) => state === 'closed' || state === 'ended';
 
-export const sessionHandlers = (bus: Bus, redact: (text: string) => string): SessionHandlers => {
+export const sessionHandlers = (
+  bus: Bus,
+  redact: (text: string) => string,
+  expand: ExpandPrompt,
+): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
     (await bus.command(topic.id, payload, { source })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
@@ -171,7 +176,10 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
       if (!created.ok) return created;
       return until(created.value.id, (session) => session.state !== 'opening', waitMs, signal);
     },
-    say: async ({ wait = false, ...request }, emit, signal) => {
+    say: async ({ wait = false, ...asked }, emit, signal) => {
+      const text = await expandedText(asked.id, asked.text);
+      if (!text.ok) return text;
+      const request = { ...asked, text: text.value };
       if (!wait) return ask(sessions.say, request);
       const watched = watch(request.id, signal);
       try {
@@ -238,6 +246,13 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
       return closed;
     },
   };
+
+  /** A command that is one of our skills becomes its prompt; only such a text needs to know the session's folder. */
+  async function expandedText(id: string, text: string): Promise<Result<string>> {
+    if (!text.startsWith('/')) return ok(text);
+    const session = await show(id);
+    return session.ok ? expand(text, session.value.cwd) : session;
+  }
 };
 
 /** Sessions that are not over, with the skills each was given. */

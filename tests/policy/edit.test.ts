@@ -127,6 +127,7 @@ it('the schema for editors is JSON Schema 2020-12 and refuses unknown keys', () 
     'programs',
     'origins',
     'servers',
+    'channel',
     'keys',
     'signatures',
   ]);

@@ -13,6 +13,10 @@ export const skill = codes({
     message: 'The frontmatter is larger than a frontmatter may be.',
     fix: 'Move long text into the body or into a file of the skill.',
   },
+  'skill/frontmatter-not-strict': {
+    message: 'The frontmatter is not YAML that every reader reads alike.',
+    fix: 'Put values that hold ": " or " #" in quotes; leave out anchors, tags and keys that are there twice.',
+  },
   'skill/name-invalid': {
     message: 'The name of the skill cannot be used.',
     fix: 'Use lower-case letters, digits and hyphens, the same as the folder is called.',

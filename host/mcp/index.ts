@@ -1,0 +1,16 @@
+/**
+ * MCP: what the station publishes (channel), and its own server for a session's agent (agent). The SDK is loaded when
+ * it is first used.
+ */
+import type { serveSkills as serve } from './agent/server.ts';
+
+export type { SkillServerOptions } from './agent/server.ts';
+export type { Sources } from './channel/catalog.ts';
+export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } from './channel/channel.ts';
+export type { Reply } from './channel/fast.ts';
+export { bodyBytes, bodyDepth } from './channel/limits.ts';
+export type { LeftOut } from './channel/publish.ts';
+
+/** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
+export const serveSkills: typeof serve = async (options) =>
+  (await import('./agent/server.ts')).serveSkills(options);

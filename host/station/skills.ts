@@ -1,0 +1,35 @@
+/**
+ * The skills of this station: one library for whatever asks, and the command a prompt may begin with. `/deploy staging`
+ * becomes the expanded skill when the session's folder has one of that name; any other text, a command only the agent
+ * knows included, goes through as it is.
+ */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { ok, type Result } from '../problems/index.ts';
+import { openSkillLibrary, renderSkill, type SkillLibrary, type SkillSource } from '../skills/index.ts';
+import { installation } from './home.ts';
+
+export const stationSkills = (bundles: () => readonly SkillSource[]): SkillLibrary =>
+  openSkillLibrary({
+    person: join(homedir(), '.jupiter', 'skills'),
+    bundles,
+    shipped: join(installation(), 'skills'),
+  });
+
+/** A skill's name behind a slash, and everything behind that; `/usr/bin is full` has none. */
+const command = /^\/([^\s/]+)(?:\s+(.*))?$/s;
+
+/** `skill/…` where the skill is there and cannot be read at this moment. */
+export type ExpandPrompt = (text: string, cwd: string) => Promise<Result<string>>;
+
+export const promptExpansion =
+  (library: SkillLibrary): ExpandPrompt =>
+  async (text, cwd) => {
+    const [, name, rest = ''] = command.exec(text) ?? [];
+    if (name === undefined) return ok(text);
+    const wanted = name.normalize('NFC');
+    const skill = (await library.look({ cwd })).skills.find((one) => one.name === wanted);
+    if (skill === undefined) return ok(text);
+    const document = skill.document();
+    return document.ok ? ok(renderSkill({ document: document.value, dir: skill.dir }, rest)) : document;
+  };
