@@ -48,6 +48,12 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       await residents.reconcile();
       return work(...args);
     };
+  /** A policy that cannot be read grants nothing, so no session could answer: its first problem says why. */
+  const readable = <A extends unknown[], T>(work: (...args: A) => Promise<Result<T>>) =>
+    current(async (...args: A): Promise<Result<T>> => {
+      const [first] = policy.current().problems;
+      return first === undefined ? work(...args) : failed(first);
+    });
   return redacted(options.redact, {
     status: current(async () => ok(await status())),
     down: options.stop,
@@ -88,14 +94,14 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       if (unread !== undefined) return failed(unread);
       return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
     },
-    'session.create': current((params, _emit, signal) => sessions.create(params, signal)),
-    'session.say': current(sessions.say),
-    'session.list': current(sessions.list),
-    'session.show': current(({ id }) => sessions.show(id)),
-    'session.transcript': current(sessions.transcript),
-    'session.respond': current(sessions.respond),
-    'session.cancel': current(({ id }) => sessions.cancel(id)),
-    'session.close': current(sessions.close),
+    'session.create': readable((params, _emit, signal) => sessions.create(params, signal)),
+    'session.say': readable(sessions.say),
+    'session.list': readable(sessions.list),
+    'session.show': readable(({ id }) => sessions.show(id)),
+    'session.transcript': readable(sessions.transcript),
+    'session.respond': readable(sessions.respond),
+    'session.cancel': readable(({ id }) => sessions.cancel(id)),
+    'session.close': readable(sessions.close),
   });
 
   /** What changed in policy is in the ledger, and components that waited for it are started. */

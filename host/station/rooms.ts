@@ -54,6 +54,15 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
+  // The log reads as a history too: it is where an operator looks first.
+  events.listen(({ kind, subject, problem: why }) =>
+    log.station(
+      why === undefined ? 'info' : 'warn',
+      why === undefined
+        ? `${kind}: ${subject}`
+        : `${kind}: ${subject}: ${why.message} (${why.code}) ${why.evidence ?? ''}`,
+    ),
+  );
   const processes = await openProcesses({ run: home.run });
   const standings = openStandings(state.db, redact);
   const bundles = openBundleStore({

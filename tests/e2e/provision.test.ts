@@ -131,6 +131,7 @@ test('a broken policy grants nothing; mended, the station serves without a resta
     bench.workspace,
   );
   assert.equal(refused.code, 1);
+  assert.match((refused.json()['problem'] as { code: string }).code, /^policy\//, 'it says what is broken');
   const check = await bench.jupiter('policy', 'check');
   assert.equal(check.code, 1);
   assert.match(check.stdout + check.stderr, /policy\.jsonc:1:\d+/);
