@@ -13,6 +13,15 @@ type Changed = output<typeof sessions.changed.event>;
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
 const pageRows = 500;
+/** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
+const entryUnits = 1024 * 1024;
+/** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */
+const answerBytes = 8 * 1024 * 1024;
+
+const cutText = (text: string): string =>
+  text.length <= entryUnits
+    ? text
+    : `${text.slice(0, entryUnits).toWellFormed()}\n[cut: ${text.length - entryUnits} of ${text.length} characters]`;
 const source = 'station:control';
 
 export interface SessionHandlers {
@@ -41,7 +50,10 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
     (await bus.command(topic.id, payload, { source })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
-  const clean = (entry: TranscriptEntry): TranscriptEntry => ({ ...entry, text: redact(entry.text) });
+  const clean = (entry: TranscriptEntry): TranscriptEntry => ({
+    ...entry,
+    text: cutText(redact(entry.text)),
+  });
 
   /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
   const watch = (id: string, signal?: AbortSignal) => {
@@ -195,8 +207,10 @@ export const sessionHandlers = (bus: Bus, redact: (text: string) => string): Ses
           rows.push(...page.value);
         }
         const entries = foldTranscript(rows).map(clean);
-        if (!following) return ok({ entries });
+        const bytes = entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
+        if (!following && bytes <= answerBytes) return ok({ entries });
         for (const entry of entries) emit(entry);
+        if (!following) return ok({ entries: [] });
         const session = await show(id);
         if (!session.ok) return session;
         if (isOver(session.value.state)) return ok({ entries: [] });
