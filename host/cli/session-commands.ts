@@ -121,12 +121,15 @@ const addTranscript = (session: Command, run: Run): void => {
     'session transcript s-1 --follow',
   ).action((id: string, { follow = false }: { follow?: boolean }) =>
     run(async (io) => {
-      const found = await ask(io, 'session.transcript', { id, follow }, (entry) =>
-        io.event(entry, plainEntry(entry)),
-      );
+      const told: TranscriptEntry[] = [];
+      const found = await ask(io, 'session.transcript', { id, follow }, (entry) => {
+        if (follow) io.event(entry, plainEntry(entry));
+        else told.push(entry);
+      });
       if (!found.ok) return found;
       if (follow) return ok({ json: undefined, plain: '' });
-      return ok({ json: found.value, plain: found.value.entries.map(plainEntry).join('\n') });
+      const entries = [...told, ...found.value.entries];
+      return ok({ json: { entries }, plain: entries.map(plainEntry).join('\n') });
     }),
   );
 };

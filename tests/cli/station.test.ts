@@ -38,9 +38,12 @@ test('up returns when the station is ready; status, a second up and down say wha
   const status = await run(['--home', home, '--json', 'status']);
   assert.equal(JSON.parse(status.out).pid, pid);
   assert.match((await run(['--home', home, 'status'])).out, new RegExp(`^station +\\S+, pid ${pid}, since`));
+  const output = join(home, 'logs', 'station.out');
+  writeFileSync(output, 'what it said before\n');
   const second = await run(['--home', home, '--json', 'up']);
   assert.deepEqual([second.code, JSON.parse(second.out).problem.code], [1, 'station/already-running']);
   assert.ok(isThere(pid));
+  assert.match(readFileSync(output, 'utf8'), /^what it said before/, 'of the station that runs');
   const list = await run(['--home', home, '--json', 'session', 'show', 's-nobody']);
   assert.equal(list.code, 1);
   assert.match(JSON.parse(list.out).problem.code, /\//);

@@ -108,3 +108,22 @@ test('W12: a component that lost its grant can still end what it started', async
   while ((await bench.ask<{ processes: number }>('status')).processes > 0)
     assert.ok(performance.now() < end, 'its agent is still running');
 });
+
+test('a transcript longer than one answer is read whole, each entry up to its bound', async (t) => {
+  const bench = benchWith(t, ['long', '100']);
+  await bench.ask('up');
+  const session = await bench.ask<{ id: string }>(...create, bench.workspace);
+  const said = await bench.ask<{ stopReason: string; entries: { role: string; text: string }[] }>(
+    ...['session', 'say', session.id, 'go', '--wait'],
+  );
+  assert.equal(said.stopReason, 'end_turn');
+  const { entries } = await bench.ask<{ entries: { role: string; text: string }[] }>(
+    ...['session', 'transcript', session.id],
+  );
+  for (const found of [said.entries, entries]) {
+    const spoken = found.filter(({ role }) => role === 'agent');
+    assert.equal(spoken.length, 10);
+    for (const { text } of spoken) assert.match(text.slice(-80), /\[cut: 1451424 of 2500000 characters\]$/);
+    assert.equal(found.filter(({ role }) => role === 'tool').length, 10);
+  }
+});
