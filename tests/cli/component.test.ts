@@ -76,18 +76,16 @@ test('one command builds an author’s TypeScript into a bundle that diagnose fi
   assert.equal(diagnosed.code, 0, diagnosed.stdout);
 });
 
-/** The component of the README and the configuration it names, in a folder outside the repository. */
+/** A block of code in the README. */
+const blocks = [...readFileSync(join(repository, 'README.md'), 'utf8').matchAll(/```(\w+)\n(.*?)```/gs)];
+const block = (language: string, naming: string): string =>
+  blocks.find(([, name, text = '']) => name === language && text.includes(naming))?.[2] ?? '';
+
+/** The component of the README in a folder outside the repository. */
 const author = (t: TestContext): string => {
   const dir = temporary(t);
-  const blocks = [...readFileSync(join(repository, 'README.md'), 'utf8').matchAll(/```(\w+)\n(.*?)```/gs)];
-  const block = (language: string, naming: string): string =>
-    blocks.find(([, name, text = '']) => name === language && text.includes(naming))?.[2] ?? '';
   writeFileSync(join(dir, 'component.ts'), block('ts', 'jupiter-station/guest'));
   writeFileSync(join(dir, 'bundle.json'), block('json', 'component.wasm'));
-  writeFileSync(
-    join(dir, 'tsconfig.json'),
-    block('json', 'tsconfig.author.json').replace('INSTALLATION', repository),
-  );
   return dir;
 };
 
@@ -96,6 +94,11 @@ test('the component of the README builds and type-checks in any folder', async (
   const built = await runJupiter(['--json', 'component', 'build', dir]);
   assert.equal(built.code, 0, built.stdout);
   assert.deepEqual(readdirSync(join(dir, 'dist')).sort(), ['bundle.json', 'component.wasm']);
+  // Only now: the build reads the paths of a tsconfig too, and must do without.
+  writeFileSync(
+    join(dir, 'tsconfig.json'),
+    block('json', 'tsconfig.author.json').replace('INSTALLATION', repository),
+  );
   const tsc = join(repository, 'node_modules', 'typescript', 'bin', 'tsc');
   execFileSync(process.execPath, [tsc, '-p', dir, '--strict', '--module', 'nodenext'], { encoding: 'utf8' });
   const source = readFileSync(join(dir, 'component.ts'), 'utf8');
