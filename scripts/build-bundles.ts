@@ -3,23 +3,12 @@
  * with every content digest filled in. A bundle whose sources did not change since is left alone.
  */
 import { createHash } from 'node:crypto';
-import {
-  chmod,
-  cp,
-  glob,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { chmod, cp, glob, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { buildComponent } from '../components/guest/build.ts';
 import { contractManifest } from '../contracts/manifest.ts';
 import type { Manifest } from '../host/bundles/index.ts';
+import { packBundle } from '../host/bundles/index.ts';
 import { buildWorker } from './build-worker.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -34,6 +23,7 @@ const sourcesOf = (name: BundleName): readonly string[] => [
   'package-lock.json',
   'scripts/build-bundles.ts',
   'contracts/**/*.ts',
+  'contracts/topics.lock.json',
   ...(name === 'contracts' ? [] : ['components/guest/**/*.ts', `components/${name}/**/*`, 'wit/**/*.wit']),
 ];
 
@@ -46,22 +36,6 @@ const sourceDigest = async (name: BundleName): Promise<string> => {
     if ((await stat(path)).isFile()) hash.update(`${file}\0${sha256(await readFile(path))}\n`);
   }
   return hash.digest('hex');
-};
-
-// A stand-in for packBundle of host/bundles: the same fields, none of its checks.
-const contentOf = async (folder: string): Promise<Manifest['content']> => {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const content = await Promise.all(
-    entries
-      .filter((entry) => entry.isFile())
-      .map(async (entry) => {
-        const file = join(entry.parentPath, entry.name);
-        const bytes = await readFile(file);
-        const path = relative(folder, file).replaceAll('\\', '/');
-        return { path, sha256: sha256(bytes), size: bytes.length };
-      }),
-  );
-  return content.filter(({ path }) => path !== 'bundle.json').sort((a, b) => (a.path < b.path ? -1 : 1));
 };
 
 const buildInto = async (name: BundleName, folder: string): Promise<void> => {
@@ -80,8 +54,12 @@ const buildInto = async (name: BundleName, folder: string): Promise<void> => {
   const skills = join(source, 'skills');
   if ((await stat(skills).catch(() => undefined))?.isDirectory())
     await cp(skills, join(folder, 'skills'), { recursive: true });
-  const packed = { ...manifest, content: await contentOf(folder) };
-  await writeFile(join(folder, 'bundle.json'), `${JSON.stringify(packed, null, 2)}\n`);
+  // What was ever released travels with the contracts: a station holds every bundle to it.
+  if (name === 'contracts')
+    await cp(join(root, 'contracts', 'topics.lock.json'), join(folder, 'topics.lock.json'));
+  await writeFile(join(folder, 'bundle.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  const packed = await packBundle(folder);
+  if (!packed.ok) throw new Error(`${name}: ${JSON.stringify(packed.problem)}`);
 };
 
 const stampOf = async (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');

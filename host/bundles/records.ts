@@ -4,7 +4,6 @@
  */
 import type { Database } from 'better-sqlite3';
 import { type Problem, problem } from '../problems/index.ts';
-import type { BundleStoreOptions, Manifest } from './edge.ts';
 
 export interface BundleRow {
   readonly id: string;
@@ -23,21 +22,29 @@ interface TopicRow {
   readonly identity: string;
 }
 
+/** That a topic ID stands for a shape: said by a manifest, or by the lock a bundle carries. */
+export interface TopicClaim {
+  readonly id: string;
+  readonly kind: string;
+  readonly shape: string;
+  readonly digest: string;
+}
+
 export interface Records {
   readonly rows: () => readonly BundleRow[];
   readonly activeRow: (id: string) => BundleRow | undefined;
   readonly row: (id: string, identity: string) => BundleRow | undefined;
-  readonly conflicts: (manifest: Manifest) => readonly Problem[];
+  readonly conflicts: (claims: readonly TopicClaim[]) => readonly Problem[];
   /** Makes the row the active one of its ID. Within a transaction. */
   readonly makeActive: (row: Omit<BundleRow, 'active'>) => void;
   /** Adds the topics that are not known yet. Within a transaction, after `conflicts` found none. */
-  readonly addTopics: (manifest: Manifest, identity: string) => void;
+  readonly addTopics: (claims: readonly TopicClaim[], bundle: string, identity: string) => void;
   /** Every revision of an ID. */
   readonly forget: (id: string) => void;
   readonly forgetRevision: (id: string, identity: string) => void;
 }
 
-export const openRecords = (db: Database, shapeOf: BundleStoreOptions['shapeOf']): Records => {
+export const openRecords = (db: Database): Records => {
   const all = db.prepare<[], BundleRow>('SELECT * FROM bundles ORDER BY id, installed_at DESC, identity');
   const activeOne = db.prepare<[string], BundleRow>('SELECT * FROM bundles WHERE id = ? AND active = 1');
   const one = db.prepare<[string, string], BundleRow>('SELECT * FROM bundles WHERE id = ? AND identity = ?');
@@ -62,19 +69,17 @@ export const openRecords = (db: Database, shapeOf: BundleStoreOptions['shapeOf']
     rows: () => all.all(),
     activeRow: (id) => activeOne.get(id),
     row: (id, identity) => one.get(id, identity),
-    conflicts: (manifest) =>
-      manifest.topics.flatMap((entry) => {
+    conflicts: (claims) =>
+      claims.flatMap((entry) => {
         const known = topic.get(entry.id);
-        if (known === undefined) return [];
-        const { shape, digest } = shapeOf(entry);
-        if (known.shape === shape) return [];
+        if (known === undefined || known.shape === entry.shape) return [];
         return [
           problem('bundle/topic-conflict', {
             subject: entry.id,
             message:
               `The topic "${entry.id}" stands for another shape here since bundle "${known.bundle}", ` +
               `revision ${known.identity} (${standing(known)}).`,
-            evidence: `expected ${known.kind} with shape ${known.digest}, observed ${entry.kind} with shape ${digest}`,
+            evidence: `expected ${known.kind} with shape ${known.digest}, observed ${entry.kind} with shape ${entry.digest}`,
           }),
         ];
       }),
@@ -82,11 +87,9 @@ export const openRecords = (db: Database, shapeOf: BundleStoreOptions['shapeOf']
       rest.run(row.id);
       insert.run(row.id, row.identity, row.version, row.manifest, row.installed_at);
     },
-    addTopics: (manifest, identity) => {
-      for (const entry of manifest.topics) {
-        const { shape, digest } = shapeOf(entry);
-        insertTopic.run(entry.id, entry.kind, shape, digest, manifest.id, identity);
-      }
+    addTopics: (claims, bundle, identity) => {
+      for (const { id, kind, shape, digest } of claims)
+        insertTopic.run(id, kind, shape, digest, bundle, identity);
     },
     forget: (id) => {
       forgetAll.run(id);

@@ -4,6 +4,7 @@
  * so a kill leaves either a package nobody knows, which `repair` removes, or nothing half done.
  */
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
+import { topicClaims } from './claims.ts';
 import type { BundleStore, BundleStoreOptions, InstalledBundle, Manifest, StoreStep } from './edge.ts';
 import { examine } from './examine.ts';
 import { decodeManifest, manifestOf } from './manifest.ts';
@@ -24,7 +25,7 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
   const { db, now, report = () => {}, refusal = () => undefined, onStep = () => {} } = options;
   const { inUse = () => new Set<string>() } = options;
   const step = (name: StoreStep): void => onStep(name);
-  const records = openRecords(db, options.shapeOf);
+  const records = openRecords(db);
   const packages = openPackages({ root: options.packages, report, step, refusal });
   // Only what this store has staged itself can become active.
   const staged = new Map<string, { readonly bytes: Buffer; readonly manifest: Manifest }>();
@@ -91,9 +92,11 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
     if (bytes === undefined || manifest === undefined || !packages.has(id, identity))
       return refuse('bundle/not-staged', { subject: key });
     const folder = packages.folderOf(id, identity);
+    const claims = topicClaims(manifest, folder, options.shapeOf);
+    if (!claims.ok) return claims;
     const installedAt = now();
     const work = db.transaction((): Result<InstalledBundle> => {
-      const [conflict] = records.conflicts(manifest);
+      const [conflict] = records.conflicts(claims.value);
       if (conflict !== undefined) return failed(conflict);
       records.makeActive({
         id,
@@ -103,7 +106,7 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
         installed_at: installedAt,
       });
       step('activate:recorded');
-      records.addTopics(manifest, identity);
+      records.addTopics(claims.value, id, identity);
       step('activate:topics-recorded');
       return ok({ manifest, identity, folder, installedAt });
     });
@@ -207,7 +210,10 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
   return {
     stage,
     activate,
-    conflicts: (bundle) => records.conflicts(bundle.manifest),
+    conflicts: ({ manifest, folder }) => {
+      const claims = topicClaims(manifest, folder, options.shapeOf);
+      return claims.ok ? records.conflicts(claims.value) : [claims.problem];
+    },
     active: () => activeRows().flatMap((row) => installed(row) ?? []),
     verify,
     refusal: ({ manifest: { id }, identity, folder }) => {

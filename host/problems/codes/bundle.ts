@@ -165,6 +165,10 @@ export const bundle = codes({
     message: 'The bundle declares a topic that is known here with another shape.',
     fix: 'A topic stands for one shape for ever: declare the new shape under a new topic ID.',
   },
+  'bundle/lock-invalid': {
+    message: 'The lock of topics in the bundle cannot be read, or says otherwise than its manifest.',
+    fix: 'Run `jupiter contracts check` in the repository of the bundle, then pack again.',
+  },
   'bundle/not-granted': {
     message: 'Policy does not grant all that the component asks for, so it is not started.',
     fix: 'Grant it in `policy.jsonc` under `grants`; the station looks again at the next command.',
