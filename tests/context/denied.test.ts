@@ -20,13 +20,11 @@ const own = (path: string): void => {
   }
 };
 const placedByNobody = (placing: Placing): readonly Placement[] => {
+  const asked: Placing = { ...placing, ...(root ? { become: nobody } : {}) };
   const child = spawnSync(
     process.execPath,
-    [join(import.meta.dirname, 'placing.ts'), JSON.stringify(placing)],
-    {
-      encoding: 'utf8',
-      ...(root ? { uid: nobody, gid: nobody } : {}),
-    },
+    [join(import.meta.dirname, 'placing.ts'), JSON.stringify(asked)],
+    { encoding: 'utf8' },
   );
   assert.equal(child.status, 0, child.stderr);
   const [result] = JSON.parse(child.stdout) as { ok: boolean; value: Placement[] }[];

@@ -20,9 +20,16 @@ export interface Placing {
   /** The process kills itself before this step that changes the disk, counted from 1. */
   readonly killAt?: number;
   readonly wait?: boolean;
+  /** The user and group to become, once everything is loaded: who may not even read this checkout. */
+  readonly become?: number;
 }
 
-const { jobs, killAt, wait } = JSON.parse(process.argv[2] ?? '') as Placing;
+const { jobs, killAt, wait, become } = JSON.parse(process.argv[2] ?? '') as Placing;
+if (become !== undefined) {
+  process.setgroups?.([]);
+  process.setgid?.(become);
+  process.setuid?.(become);
+}
 let steps = 0;
 const onStep = (): void => {
   steps += 1;
