@@ -130,6 +130,8 @@ const control = new RegExp(
     String.raw`\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?`,
     String.raw`\u001b\[[0-?]*[ -/]*[@-~]`,
     String.raw`[\u0000-\u001f\u007f-\u009f]`,
+    // What turns the direction of writing around.
+    String.raw`[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]`,
   ].join('|'),
   'g',
 );

@@ -1,5 +1,5 @@
 /**
- * Writes what is generated from the sources: the policy schema, the manifest of the contract bundle and the reference
+ * Writes what is generated from the sources: the schemas of policy and bundle, the manifest of the contract bundle and the reference
  * pages. With `--check` it writes
  * nothing, compares, names every stale file and exits 1.
  */
@@ -9,6 +9,7 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { contractManifestText } from '../contracts/manifest.ts';
 import { type AnyTopic, firstPartyTopics } from '../contracts/topics/index.ts';
+import { bundleSchema } from '../host/bundles/index.ts';
 import { commandLine } from '../host/cli/main.ts';
 import { initialPolicy, permissionFor, policySchema } from '../host/policy/index.ts';
 import { registry } from '../host/problems/index.ts';
@@ -105,6 +106,26 @@ const policy = (): string => {
   );
 };
 
+const bundle = (): string => {
+  const schema = bundleSchema() as Shape;
+  const head = ['Key', '', 'Type', 'Meaning'];
+  const lists = Object.entries(schema.properties ?? {}).flatMap(([key, { description = '', items }]) =>
+    items === undefined
+      ? []
+      : (items.oneOf ?? items.anyOf ?? [items]).map((entry) => {
+          const kind = entry.properties?.['kind']?.const;
+          const title = kind === undefined ? code(key) : `${code(key)} of the kind ${code(String(kind))}`;
+          return `## ${title}\n\n${description}\n\n${table(head, keyRows(entry))}`;
+        }),
+  );
+  return page(
+    'Bundle',
+    'The keys of `bundle.json`. The smallest one, for skills alone, is `{"manifest": 2, "id": "my.bundle", "version": "0.1.0"}`. Any other key is refused. The JSON Schema is `schemas/bundle.schema.json`; what else a bundle is held to: [docs/bundles.md](../bundles.md).',
+    table(head, keyRows(schema)),
+    ...lists,
+  );
+};
+
 const fieldsOf = (title: string, schema: z.ZodType): string => {
   const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape;
   const rows = keyRows(shape).map(([key = '', required = '', type = '']) => [key, required, type]);
@@ -181,7 +202,9 @@ const cli = (): string =>
 /** Path below the repository → text. */
 const generated: Readonly<Record<string, () => string>> = {
   'schemas/policy.schema.json': () => `${JSON.stringify(policySchema(), null, 2)}\n`,
+  'schemas/bundle.schema.json': () => `${JSON.stringify(bundleSchema(), null, 2)}\n`,
   'contracts/bundle.json': contractManifestText,
+  'docs/reference/bundle.md': bundle,
   'docs/reference/cli.md': cli,
   'docs/reference/problems.md': problems,
   'docs/reference/policy.md': policy,

@@ -39,12 +39,15 @@ export interface BuildOptions {
   readonly permissions?: readonly string[];
   /** Folder of the WIT release; the one beside this SDK where not given. */
   readonly wit?: string;
+  /** What `jupiter-station/guest` stands for, wherever the source lies; this SDK where not given. */
+  readonly guest?: string;
 }
 
 const everyPermission: readonly string[] = Object.values(interfaces).flatMap(
   ({ permission }) => permission ?? [],
 );
 const ownWit = resolve(import.meta.dirname, '../../wit', witRelease);
+const ownGuest = join(import.meta.dirname, 'index.ts');
 
 /** The WIT text with a world that imports only what these permissions allow. */
 export const narrowedWorld = (wit: string, permissions: readonly string[]): string => {
@@ -102,7 +105,11 @@ const platform = (permissions: readonly string[]): Plugin => ({
 });
 
 /** The guest's JavaScript, one module that imports nothing but the platform. Throws esbuild's findings. */
-export const bundleGuest = async (entry: string, permissions: readonly string[]): Promise<string> => {
+export const bundleGuest = async (
+  entry: string,
+  permissions: readonly string[],
+  guest: string = ownGuest,
+): Promise<string> => {
   const { outputFiles } = await build({
     entryPoints: [resolve(entry)],
     // Names in the output are relative to the entry: the same source gives the same bytes in any checkout.
@@ -116,6 +123,8 @@ export const bundleGuest = async (entry: string, permissions: readonly string[])
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'silent',
+    // An author's folder need not lie in a project that has this package installed.
+    alias: { 'jupiter-station/guest': guest },
     plugins: [platform(permissions)],
   });
   const text = outputFiles[0]?.text;
@@ -126,7 +135,7 @@ export const bundleGuest = async (entry: string, permissions: readonly string[])
 /** Builds one component. Throws where the source does not build: this is a tool for authors. */
 export const buildComponent = async (options: BuildOptions): Promise<Uint8Array> => {
   const { permissions = everyPermission } = options;
-  const jsSource = await bundleGuest(options.entry, permissions);
+  const jsSource = await bundleGuest(options.entry, permissions, options.guest);
   const wit = await readFile(join(options.wit ?? ownWit, 'station.wit'), 'utf8');
   const folder = await mkdtemp(join(tmpdir(), 'jupiter-wit-'));
   try {

@@ -2,6 +2,7 @@
  * What a handler can do, typed: the platform interfaces with JSON, results instead of throws, and bounded text.
  * A call whose interface the component asked no permission for fails as `component/permission-missing`.
  */
+/// <reference path="./platform.d.ts" />
 import * as wireBus from 'bearpunch:station/bus@0.1.0';
 import * as wireClock from 'bearpunch:station/clock@0.1.0';
 import * as wireLog from 'bearpunch:station/log@0.1.0';

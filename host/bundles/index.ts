@@ -17,7 +17,7 @@ export type {
   TopicShape,
   VerifiedBundle,
 } from './edge.ts';
-export { manifestSchema } from './manifest.ts';
+export { bundleSchema, manifestSchema } from './manifest.ts';
 export { packBundle } from './pack.ts';
 export { type Diagnosis, diagnoseBundle, type FurtherChecks, readBundle } from './read.ts';
 export { bundleTables } from './schema.sql.ts';

@@ -9,6 +9,7 @@ import { permissions } from '../policy/index.ts';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import { bundleBounds, overLimit } from './bounds.ts';
 import type { Manifest } from './edge.ts';
+import { faultText } from './faults.ts';
 import { manifestFaults } from './rules.ts';
 
 const idPattern = /^[a-z0-9]+([.-][a-z0-9]+)*$/;
@@ -18,7 +19,7 @@ const id = (longest: number) => z.string().min(1).max(longest).regex(idPattern, 
 // A bundle's ID becomes a folder name, on Windows too.
 const bundleId = id(100).refine(
   (value) => segmentFault(value) === undefined && value !== 'station',
-  'is a reserved name',
+  'must not be a reserved name',
 );
 const topicId = id(128);
 const version = z
@@ -33,48 +34,81 @@ const listOf = <T extends z.ZodType<string>>(item: T, most: number) =>
   z
     .array(item)
     .max(most)
-    .refine((list) => new Set(list).size === list.length, 'names something twice')
+    .refine((list) => new Set(list).size === list.length, 'must not name anything twice')
     .default([]);
 const topicIds = listOf(topicId, bundleBounds.topicList);
 
 const content = z.strictObject({
-  path: z.string().min(1).max(1_024),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits'),
-  size: z.number().int().min(0).max(bundleBounds.fileBytes),
+  path: z.string().min(1).max(1_024).describe('Relative, "/" between segments.'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hexadecimal digits')
+    .describe('Of its bytes, hexadecimal.'),
+  size: z.number().int().min(0).max(bundleBounds.fileBytes).describe('Bytes.'),
 });
 const component = z.strictObject({
-  id: id(64),
-  driver: z.literal('wasm'),
-  entry: z.string().min(1).max(1_024),
-  permissions: listOf(z.enum(permissions as [string, ...string[]]), 32),
-  handles: topicIds,
-  subscribes: topicIds,
-  publishes: topicIds,
+  id: id(64).describe('Its name in the bundle; others call it `bundle:id`.'),
+  driver: z.literal('wasm').describe('What runs it.'),
+  entry: z
+    .string()
+    .min(1)
+    .max(1_024)
+    .describe('The content path of its WebAssembly; `component build` makes it of the `.ts` beside.'),
+  permissions: listOf(z.enum(permissions as [string, ...string[]]), 32).describe(
+    'What it asks for; `jupiter bundle grant ID` lets it have that.',
+  ),
+  handles: topicIds.describe('Commands it answers.'),
+  subscribes: topicIds.describe('Events it wants to be told.'),
+  publishes: topicIds.describe('Topics it sends.'),
 });
 const schema = z.record(z.string(), z.unknown());
-const topic = z.discriminatedUnion('kind', [
-  z.strictObject({
-    id: topicId,
-    kind: z.literal('command'),
-    shape: z.strictObject({ request: schema, reply: schema }),
-  }),
-  z.strictObject({ id: topicId, kind: z.literal('event'), shape: z.strictObject({ event: schema }) }),
-]);
+const topic = z.discriminatedUnion(
+  'kind',
+  [
+    z.strictObject({
+      id: topicId.describe('What it is called on the bus; it stands for this shape for ever.'),
+      kind: z.literal('command').describe('Answered by one component.'),
+      shape: z.strictObject({ request: schema, reply: schema }).describe('A JSON Schema 2020-12 of each.'),
+    }),
+    z.strictObject({
+      id: topicId.describe('What it is called on the bus; it stands for this shape for ever.'),
+      kind: z.literal('event').describe('Told to every component that subscribes.'),
+      shape: z.strictObject({ event: schema }).describe('A JSON Schema 2020-12 of it.'),
+    }),
+  ],
+  { error: 'must be "command" or "event"' },
+);
 const tool = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ and -'),
-  description: z.string().min(1).max(2_000),
-  topic: topicId,
-  approval: z.enum(['none', 'ask']),
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, _ and -')
+    .describe('What agents see.'),
+  description: z.string().min(1).max(2_000).describe('What agents read before they call it.'),
+  topic: topicId.describe('The command it sends; a component of this bundle handles it.'),
+  approval: z.enum(['none', 'ask']).describe('Whether a person is asked before each call.'),
 });
 
 export const manifestSchema = z.strictObject({
-  manifest: z.literal(2),
-  id: bundleId,
-  version,
-  content: z.array(content).max(bundleBounds.files),
-  components: z.array(component).max(bundleBounds.components).default([]),
-  topics: z.array(topic).max(bundleBounds.topics).default([]),
-  tools: z.array(tool).max(bundleBounds.tools).default([]),
+  manifest: z.literal(2).describe('The version of this format.'),
+  id: bundleId.describe('What the bundle is called wherever it is named.'),
+  version: version.describe('The author’s; the station goes by the digest of the bundle.'),
+  content: z
+    .array(content)
+    .max(bundleBounds.files)
+    .describe('Every file of the bundle. Written by `jupiter bundle pack`: leave it out.'),
+  components: z
+    .array(component)
+    .max(bundleBounds.components)
+    .default([])
+    .describe('WebAssembly that runs in the sandbox.'),
+  topics: z.array(topic).max(bundleBounds.topics).default([]).describe('Topics this bundle declares.'),
+  tools: z.array(tool).max(bundleBounds.tools).default([]).describe('Tools for agents.'),
+});
+
+/** JSON Schema 2020-12 of `bundle.json` as its author writes it, for editors. */
+export const bundleSchema = (): Readonly<Record<string, unknown>> => ({
+  title: 'Jupiter Station bundle',
+  ...z.toJSONSchema(manifestSchema.partial({ content: true }), { target: 'draft-2020-12', io: 'input' }),
 });
 
 /** One pass over JSON text that parses: a key repeated in one object, `__proto__`, or nesting over the bound. */
@@ -149,8 +183,7 @@ export const manifestOf = (value: unknown): { manifest?: Manifest; problems: rea
       const place = placeOf(issue.path);
       return problem('bundle/manifest-invalid', {
         subject: place === '' ? 'bundle.json' : `bundle.json: ${place.slice(0, 300)}`,
-        message: `The manifest's ${place === '' ? 'top level' : `"${place.slice(0, 300)}"`} is wrong: ${issue.message}.`,
-        evidence: issue.code,
+        message: `The manifest's ${place === '' ? 'top level' : `"${place.slice(0, 300)}"`} ${faultText(value, issue)}.`,
       });
     }),
   };

@@ -18,7 +18,7 @@ export interface BusOptions {
   readonly policy: PolicySource;
   readonly ports: EffectPorts;
   readonly now: () => number;
-  /** Takes secrets out of what a command from outside carries. */
+  /** Takes secrets out of what a command from outside carries, and out of what a component stores. */
   readonly redact: (text: string) => string;
 }
 
@@ -123,6 +123,7 @@ export const openBus = (options: BusOptions): Bus => {
     ports,
     publish,
     onFailed,
+    redact: options.redact,
     logRate,
     now,
     openRoom: () => {

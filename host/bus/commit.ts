@@ -28,6 +28,8 @@ export interface CommitHost {
     flow: string,
   ) => void;
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
+  /** Takes secrets out of a value: a component may have read one in text that held it in an escaped form. */
+  readonly redact: (text: string) => string;
 }
 
 export type Publish = Extract<Effect, { kind: 'publish' }>;
@@ -45,7 +47,8 @@ const needs: Readonly<Record<Effect['kind'], string | undefined>> = {
   remove: permissionFor.store,
   publish: permissionFor.bus,
   write: permissionFor.process,
-  kill: permissionFor.process,
+  // To end what it started a component needs no grant: one that was withdrawn must not leave an agent running.
+  kill: undefined,
 };
 
 export const commitBatch = (
@@ -143,7 +146,7 @@ const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): 
   if (writes.length === 0) return;
   host.state.transaction(() => {
     for (const write of writes) {
-      if (write.kind === 'put') host.store.put(owner, write.key, write.value);
+      if (write.kind === 'put') host.store.put(owner, write.key, host.redact(write.value));
       else host.store.remove(owner, write.key);
     }
   });

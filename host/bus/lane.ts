@@ -229,6 +229,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     lastProblem = why.subject === undefined ? { ...why, subject: component.name } : why;
     host.onState(component, 'park', lastProblem);
     refuseWaiting(problem('bus/component-parked', { subject: component.name, evidence: why.message }));
+    host.onEased();
   };
 
   const refuseWaiting = (why: Problem) => {
@@ -279,6 +280,9 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       inbox.putBack(rest);
       void old.activation.stop();
     }
+    // A restart of the old one that is under way is not wanted any more.
+    attempt += 1;
+    clearTimeout(backoff);
     component = next;
     restarts.reset();
     lastProblem = undefined;
@@ -290,11 +294,16 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     clearTimeout(backoff);
     state = 'stopping';
     refuseWaiting(stoppedProblem());
-    await idle();
+    // Its deadlines end what it handles; this bound is for an instance that answers nothing at all.
+    await idle(component.limits.callDeadlineMs * inFlightBatches);
     state = 'stopped';
     const old = life;
     life = undefined;
-    await old?.activation.stop();
+    if (old === undefined) return;
+    const rest = takeBack(old);
+    rollBack(rest);
+    giveBack(rest);
+    await old.activation.stop();
   };
 
   return {

@@ -3,6 +3,9 @@
 /** Wake-ups one component may have pending; the oldest asked for again moves, a new one beyond is dropped with a log. */
 const most = 1_000;
 
+/** Longest wait of one timer, ms: Node lets a longer one end at once. */
+const longestMs = 2 ** 31 - 1;
+
 export interface Wakes {
   readonly wake: (component: string, token: string, afterMs: number) => void;
   readonly forget: (component: string) => void;
@@ -24,12 +27,19 @@ export const openWakes = (
       pending.set(component, own);
       clearTimeout(own.get(token));
       if (!own.has(token) && own.size >= most) return refused(component, token);
-      const timer = setTimeout(() => {
-        own.delete(token);
-        woke(component, token);
-      }, afterMs);
-      timer.unref();
-      own.set(token, timer);
+      const waitFor = (leftMs: number) => {
+        const timer = setTimeout(
+          () => {
+            if (leftMs > longestMs) return waitFor(leftMs - longestMs);
+            own.delete(token);
+            woke(component, token);
+          },
+          Math.min(leftMs, longestMs),
+        );
+        timer.unref();
+        own.set(token, timer);
+      };
+      waitFor(afterMs);
     },
     forget,
     close: () => {

@@ -57,6 +57,8 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   const ended = new Map<string, string>();
   const unsettled = new Map<string, Owned[]>();
   let silent = false;
+  // An event is one message for all who hear it: what each of them started is its own.
+  const handling = (component: string, message: string) => `${component} ${message}`;
   const forget = (one: Owned) => {
     owned.delete(one.id);
     ended.set(one.id, one.component);
@@ -71,7 +73,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   };
 
   const refuseIfCrowded = (one: Owned) => {
-    if (one.paused || ports.hasRoom(one.component, one.id)) return;
+    if (ports.hasRoom(one.component, one.id)) return;
     one.paused = true;
     one.running?.pause();
   };
@@ -147,7 +149,8 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       }
       const one: Owned = { id: ports.newId(), component, program, paused: false, disowned: false };
       owned.set(one.id, one);
-      unsettled.set(message, [...(unsettled.get(message) ?? []), one]);
+      const key = handling(component, message);
+      unsettled.set(key, [...(unsettled.get(key) ?? []), one]);
       const refused = await start(one, cwd);
       if (refused !== undefined) {
         owned.delete(one.id);
@@ -157,9 +160,10 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       if (one.disowned) void one.running?.end();
       return { ok: true, value: one.id };
     },
-    settleSpawns: (_component, message, kept) => {
-      if (!kept) for (const one of unsettled.get(message) ?? []) disown(one);
-      unsettled.delete(message);
+    settleSpawns: (component, message, kept) => {
+      const key = handling(component, message);
+      if (!kept) for (const one of unsettled.get(key) ?? []) disown(one);
+      unsettled.delete(key);
     },
     owns: (component, process) => (owned.get(process)?.component ?? ended.get(process)) === component,
     write: (_component, process, text) => void owned.get(process)?.running?.write(text),

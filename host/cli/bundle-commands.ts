@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ok } from '../problems/index.ts';
-import { problemText, type Run, short, table } from './output.ts';
-import { bundleRows, bundleText, installedText, uninstalledText } from './show.ts';
+import { counted, problemText, type Run, short, table } from './output.ts';
+import { bundleRows, bundleText, installedText, uninstalledText, verdicts } from './show.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
 
@@ -29,7 +29,9 @@ export const addBundleCommands = (program: Command, run: Run): void => {
       if (!packed.ok) return packed;
       const { manifest, identity, folder, signature } = packed.value;
       const { id, version, content } = manifest;
-      const signed = signature === undefined ? '' : `\nsigned by ${signature.key}`;
+      const signed = signature === undefined ? [] : [`signed by ${signature.key}`];
+      const { skillWarnings } = await import('./skill-warnings.ts');
+      const warnings = skillWarnings(packed.value, resolve(dir));
       return ok({
         json: {
           id,
@@ -38,8 +40,13 @@ export const addBundleCommands = (program: Command, run: Run): void => {
           files: content.length,
           folder,
           ...(signature === undefined ? {} : { signedBy: signature.key }),
+          warnings,
         },
-        plain: `${id} ${version}  ${short(identity)}  ${content.length} files  ${folder}${signed}`,
+        plain: [
+          `${id} ${version}  ${short(identity)}  ${counted(content.length, 'file')}  ${folder}`,
+          ...signed,
+          ...warnings.map((one) => problemText(one, plainSink, 'warning:')),
+        ].join('\n'),
       });
     }),
   );
@@ -99,7 +106,7 @@ export const addBundleCommands = (program: Command, run: Run): void => {
       );
       return ok({
         json: installed.value,
-        plain: installedText(installed.value),
+        plain: installedText(installed.value, io),
         ...(failed ? { exit: 1 as const } : {}),
       });
     }),
@@ -152,24 +159,8 @@ export const addBundleCommands = (program: Command, run: Run): void => {
     run(async (io) => {
       const found = await ask(io, 'bundle.verify', id === undefined ? {} : { id });
       if (!found.ok) return found;
-      const { bundles, placed } = found.value;
-      const plain = [
-        ...bundles.map((one) =>
-          one.problem === undefined
-            ? `${one.id}  intact`
-            : `${one.id}\n${problemText(one.problem, plainSink)}`,
-        ),
-        ...placed.map((skill) => {
-          const place = `${skill.cwd}/${skill.sink}${skill.name === null ? '' : `/${skill.name}`}`;
-          return skill.problems.length === 0
-            ? `${place}  intact`
-            : [place, ...skill.problems.map((one) => problemText(one, plainSink))].join('\n');
-        }),
-      ].join('\n');
-      const damaged =
-        bundles.some((one) => one.problem !== undefined) ||
-        placed.some(({ problems }) => problems.length > 0);
-      return ok({ json: found.value, plain, ...(damaged ? { exit: 1 } : {}) });
+      const { json, plain, damaged } = verdicts(found.value);
+      return ok({ json, plain, ...(damaged ? { exit: 1 as const } : {}) });
     }),
   );
   example(
@@ -183,7 +174,9 @@ export const addBundleCommands = (program: Command, run: Run): void => {
     bundle
       .command('uninstall')
       .argument('<id>', 'the bundle')
-      .description('stop, forget and remove a bundle'),
+      .description('stop, forget and remove a bundle; takes back placed skills nobody edited'),
     'bundle uninstall example.notes',
-  ).action((id: string) => run((io) => answer(io, 'bundle.uninstall', { id }, uninstalledText)));
+  ).action((id: string) =>
+    run((io) => answer(io, 'bundle.uninstall', { id }, (gone) => uninstalledText(gone, io))),
+  );
 };

@@ -1,5 +1,7 @@
 /** `jupiter component`: what an author needs to turn TypeScript into a bundle. Runs without a station. */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ok, type Result, refuse } from '../problems/index.ts';
@@ -30,6 +32,15 @@ const readDraft = (dir: string): Result<Draft> => {
   }
 };
 
+const noNodeModules =
+  'A component has no Node modules: no file, no network, no environment. Use what its handler is given (`station`: log, clock, random, store, bus), or a library that needs none of them.';
+
+/** What to do, where a source imports what only Node has. */
+const fixFor = (evidence: string): { readonly fix?: string } =>
+  [...evidence.matchAll(/Could not resolve "([^"]+)"/g)].some(([, name = '']) => isBuiltin(name))
+    ? { fix: noNodeModules }
+    : {};
+
 const buildInto = async (dir: string, out: string, draft: Draft): Promise<Result<void>> => {
   const { buildComponent } = await import('../../components/guest/build.ts');
   for (const { id, entry, permissions = [] } of draft.components ?? []) {
@@ -41,36 +52,53 @@ const buildInto = async (dir: string, out: string, draft: Draft): Promise<Result
         out: join(out, entry),
         permissions,
         wit: join(installation(), 'wit', wit),
+        guest: join(installation(), 'components', 'guest', 'index.ts'),
       });
     } catch (error) {
-      return refuse('component/build-failed', { subject: id, evidence: (error as Error).message });
+      const evidence = (error as Error).message;
+      return refuse('component/build-failed', { subject: id, evidence, ...fixFor(evidence) });
     }
   }
   return ok(undefined);
 };
 
+/** The whole bundle in a new folder, packed. */
+const assemble = async (dir: string, folder: string, draft: Draft) => {
+  const built = await buildInto(dir, folder, draft);
+  if (!built.ok) return built;
+  cpSync(join(dir, 'bundle.json'), join(folder, 'bundle.json'));
+  if (existsSync(join(dir, 'skills')))
+    cpSync(join(dir, 'skills'), join(folder, 'skills'), { recursive: true });
+  const { packBundle } = await import('../bundles/index.ts');
+  return packBundle(folder);
+};
+
+/** What is at `out` changes when all is built, not before. */
 const build = async (dir: string, out: string): Promise<Result<Answer>> => {
   const draft = readDraft(dir);
   if (!draft.ok) return draft;
-  const { packBundle, readBundle } = await import('../bundles/index.ts');
+  const { readBundle } = await import('../bundles/index.ts');
   // Only what a build made is replaced: a whole bundle holds no file its manifest does not name.
   if (existsSync(out) && readdirSync(out).length > 0 && !(await readBundle(out)).ok) {
     return refuse('component/out-occupied', { subject: out });
   }
-  rmSync(out, { recursive: true, force: true });
-  mkdirSync(out, { recursive: true });
-  const built = await buildInto(dir, out, draft.value);
-  if (!built.ok) return built;
-  cpSync(join(dir, 'bundle.json'), join(out, 'bundle.json'));
-  if (existsSync(join(dir, 'skills'))) cpSync(join(dir, 'skills'), join(out, 'skills'), { recursive: true });
-  const packed = await packBundle(out);
-  if (!packed.ok) return packed;
-  const { manifest, identity } = packed.value;
-  const ids = manifest.components.map(({ id }) => id);
-  return ok({
-    json: { id: manifest.id, version: manifest.version, revision: identity, components: ids, folder: out },
-    plain: `${manifest.id} ${manifest.version}  ${short(identity)}  ${ids.join(', ') || 'no components'}  ${out}`,
-  });
+  const place = mkdtempSync(join(tmpdir(), 'jupiter-build-'));
+  try {
+    const folder = join(place, 'bundle');
+    mkdirSync(folder);
+    const packed = await assemble(dir, folder, draft.value);
+    if (!packed.ok) return packed;
+    rmSync(out, { recursive: true, force: true });
+    cpSync(folder, out, { recursive: true });
+    const { manifest, identity } = packed.value;
+    const ids = manifest.components.map(({ id }) => id);
+    return ok({
+      json: { id: manifest.id, version: manifest.version, revision: identity, components: ids, folder: out },
+      plain: `${manifest.id} ${manifest.version}  ${short(identity)}  ${ids.join(', ') || 'no components'}  ${out}`,
+    });
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
 };
 
 export const addComponentCommands = (program: Command, run: Run): void => {

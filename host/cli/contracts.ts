@@ -62,7 +62,9 @@ export const addContractsCommands = (program: Command, run: Run): void => {
     program,
     'contracts',
     'hold every topic to the one shape its ID stands for',
+    'contracts update',
     'contracts check',
+    'contracts hook install',
   );
   example(
     common(contracts.command('check'))
@@ -75,7 +77,8 @@ export const addContractsCommands = (program: Command, run: Run): void => {
       .description('compare the manifests with the lock, and the lock with everything ever released'),
     'contracts check',
     'contracts check --ci --format github',
-    'contracts check --against origin/main',
+    'contracts check --against origin/main --against v1.0.0',
+    'contracts check --format sarif > contracts.sarif',
   ).action((asked: Check) =>
     run(async () => {
       const { checkContracts, rendered } = await import('../contracts/index.ts');
@@ -99,6 +102,7 @@ export const addContractsCommands = (program: Command, run: Run): void => {
       'put what is new into the lock; never changes or removes an entry',
     ),
     'contracts update',
+    'contracts update --repo packages/probe --manifest bundle/bundle.json',
   ).action((asked: Common) =>
     run(async () => {
       const { asText, updateContracts } = await import('../contracts/index.ts');
@@ -125,6 +129,7 @@ export const addContractsCommands = (program: Command, run: Run): void => {
       'check what is staged before each commit; a hook that is there runs first',
     ),
     'contracts hook install',
+    'contracts hook install --repo packages/probe',
   ).action((asked: Common) =>
     run(async () => {
       const { installHook } = await import('../contracts/index.ts');

@@ -138,6 +138,7 @@ const job = async (io: Io, folder: string, stop: AbortSignal): Promise<Result<Sh
 export const demo = async (io: Io): Promise<Result<Answer>> => {
   const stop = new AbortController();
   void interrupted().then(() => stop.abort());
+  io.progress('starting a station in a temporary home…');
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'jupiter-demo-'));
   let done: Result<Shown>;
   try {

@@ -9,6 +9,7 @@ import { diagnoseBundle, type VerifiedBundle } from '../bundles/index.ts';
 import type { Problem } from '../problems/index.ts';
 import { connectStation } from './client.ts';
 import type { Io } from './output.ts';
+import { skillWarnings } from './skill-warnings.ts';
 
 export interface Diagnosed {
   readonly id?: string;
@@ -52,7 +53,17 @@ const stationView = async (io: Io, { manifest, identity }: VerifiedBundle): Prom
 };
 
 export const diagnose = async (src: string, io: Io): Promise<Diagnosed> => {
-  const { bundle, problems, warnings } = await diagnoseBundle(src, admission);
+  let findings: readonly Problem[] = [];
+  const {
+    bundle,
+    problems,
+    warnings: own,
+  } = await diagnoseBundle(src, (found) => {
+    // Now: what an archive holds is unpacked only for the time of this look.
+    findings = skillWarnings(found);
+    return admission(found);
+  });
+  const warnings = [...own, ...findings];
   if (bundle === undefined) return { problems, warnings };
   const { id, version } = bundle.manifest;
   const station = await stationView(io, bundle);

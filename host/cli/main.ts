@@ -6,16 +6,18 @@ import { realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { type Problem, problem } from '../problems/index.ts';
+import { type Problem, problem, type Result, refuse } from '../problems/index.ts';
+import { version } from '../station/index.ts';
 import { addBundleCommands } from './bundle-commands.ts';
 import { addComponentCommands } from './component-commands.ts';
 import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
-import { type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
+import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { bundledSkills, registerSkills } from './skills.ts';
 import { addStationCommands } from './station-commands.ts';
+import { typed, withHome } from './typed.ts';
 
 export interface MainOptions {
   /** Where the launcher keeps compiled code; a station that is started uses it too. */
@@ -41,17 +43,23 @@ const sinkOn = (stream: NodeJS.WriteStream): Sink => {
   return { write: (text) => stream.write(text), colour: stream.isTTY === true && !process.env.NO_COLOR };
 };
 
+const exitCodes = `
+Exit codes:
+  0  done
+  1  a problem; or done, and what came of it is not what was meant: a session that is not ready, a turn
+     that failed, findings of a check
+  2  usage
+  3  no station runs for this home`;
+
 /** The whole command line as it is parsed and shown by `--help`. */
 export const commandLine = (run: Run): Command => {
   const program = new Command('jupiter')
     .description('A local host for coding agents: what they get, and the record of what arrived.')
     .option('--home <dir>', 'the home of the station (default: JUPITER_HOME, or ~/.jupiter)')
     .option('--json', 'print one JSON document (lines of JSON where it follows)')
+    .version(version, '--version', 'print the version of this installation')
     .showSuggestionAfterError()
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 done, 1 a problem, 2 usage, 3 no station runs for this home.\n\nExample:\n  $ jupiter demo',
-    );
+    .addHelpText('after', `${exitCodes}\n\nExample:\n  $ jupiter demo`);
   addDemoCommand(program, run);
   addStationCommands(program, run);
   addBundleCommands(program, run);
@@ -68,17 +76,38 @@ const quiet = (command: Command, out: Sink): void => {
   for (const child of command.commands) quiet(child, out);
 };
 
-/** What is wrong with the arguments, and where help is. */
-const usage = (error: CommanderError, args: readonly string[], program: Command): Problem => {
+/** The innermost command the arguments name. */
+const commandIn = (args: readonly string[], program: Command): Command => {
   let at = program;
   for (const word of args) at = at.commands.find((command) => command.name() === word) ?? at;
+  return at;
+};
+
+/** What is wrong with the arguments, and where help is. */
+const usage = (error: CommanderError, at: Command): Problem => {
   const names: string[] = [];
   for (let command: Command | null = at; command !== null; command = command.parent)
     names.unshift(command.name());
-  const said = error.message.replace(/^error: /, '').replace(/\.?$/, '.');
+  const text =
+    error.code === 'commander.help'
+      ? at.parent === null
+        ? 'A command is missing'
+        : `a subcommand is missing after "${at.name()}"`
+      : error.message;
+  const said = text.replace(/^error: /, '').replace(/\.?$/, '.');
   return problem('cli/usage', {
     message: `${said.slice(0, 1).toUpperCase()}${said.slice(1)}`,
     fix: `See \`${names.join(' ')} --help\`.`,
+  });
+};
+
+/** A file system that says no, at a place nobody looked at before: told like any other problem. */
+const unexpected = (error: unknown): Result<never> => {
+  if (!(error instanceof Error) || typeof (error as NodeJS.ErrnoException).syscall !== 'string') throw error;
+  const { code, path, syscall, message } = error as NodeJS.ErrnoException;
+  return refuse('cli/system', {
+    ...(path === undefined ? {} : { subject: path }),
+    evidence: code === undefined ? message : `${code} at ${syscall}`,
   });
 };
 
@@ -92,11 +121,19 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
       home: homeOf(home),
       json,
       compileCache: options.compileCache,
-      event: (document, plain) => out.write(`${json ? JSON.stringify(document) : plain}\n`),
+      typed: (command) => typed(command, home),
+      progress: (text) => {
+        if (!json) err.write(`${text}\n`);
+      },
+      event: (document, plain) => out.write(`${json ? documentText(document) : plain}\n`),
     };
-    const answer = await act(io);
+    const answer = await act(io).catch(unexpected);
     if (answer.ok) printAnswer(answer.value, json, out);
-    else printProblem(answer.problem, json, out, err);
+    else {
+      const { fix, ...found } = answer.problem;
+      const told = fix === undefined ? found : { ...found, fix: withHome(fix, home) };
+      printProblem(told, json, out, err);
+    }
     exit = answer.ok ? (answer.value.exit ?? 0) : exitFor(answer.problem);
   });
   quiet(program, out);
@@ -106,8 +143,10 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return 0;
-    if (error.code === 'commander.help') err.write(program.helpInformation());
-    else printProblem(usage(error, args, program), args.includes('--json'), out, err);
+    const json = args.includes('--json');
+    const at = commandIn(args, program);
+    if (error.code === 'commander.help' && at === program && !json) err.write(program.helpInformation());
+    else printProblem(usage(error, at), json, out, err);
     return 2;
   }
 };

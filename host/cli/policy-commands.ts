@@ -1,11 +1,12 @@
 /** `policy …`: the file is the operator's; only `show` asks the station, for the policy as it reads it now. */
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { failed, ok, refuse } from '../problems/index.ts';
 import { homeAt } from '../station/index.ts';
-import { problemText, type Run, short } from './output.ts';
+import { type Io, problemText, type Run, short, shownText } from './output.ts';
 import { example, group } from './usage.ts';
-import { answer } from './with-station.ts';
+import { answer, ask } from './with-station.ts';
 
 const plainSink = { write: () => {}, colour: false };
 
@@ -17,6 +18,14 @@ const parsed = (text: string): unknown => {
   }
 };
 
+/** Skills of installed bundles; undefined where no station runs that could tell. */
+const installedSkills = async (io: Io) => {
+  const listed = await ask(io, 'bundle.list', {});
+  return listed.ok
+    ? listed.value.bundles.flatMap(({ id, skills }) => skills.map((name) => ({ name, bundle: id })))
+    : undefined;
+};
+
 export const addPolicyCommands = (program: Command, run: Run): void => {
   const policy = group(program, 'policy', 'what this station allows', 'policy explain --agent claude');
   example(policy.command('show').description('the policy as the station reads it'), 'policy show').action(
@@ -25,7 +34,7 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
         answer(io, 'policy.show', {}, ({ file, revision, text, problems }) =>
           [
             `// ${file}, revision ${short(revision)}`,
-            text.trimEnd(),
+            shownText(text.trimEnd()),
             ...problems.map((one) => problemText(one, plainSink)),
           ].join('\n'),
         ),
@@ -40,6 +49,13 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
     'policy check ./policy.jsonc',
   ).action((file: string | undefined) =>
     run(async (io) => {
+      // Of the home a missing policy is a fact about what is allowed; of a file that was named, a slip.
+      if (file !== undefined && !existsSync(resolve(file)))
+        return refuse('policy/missing', {
+          subject: resolve(file),
+          message: 'This file does not exist.',
+          fix: 'Name a policy file, or none: then that of the home is checked.',
+        });
       const { readPolicyFile } = await import('./policy-file.ts');
       const path = file === undefined ? homeAt(io.home).policy : resolve(file);
       const { revision, problems } = readPolicyFile(path);
@@ -67,6 +83,7 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
         homeAt(io.home).policy,
         agent,
         cwd === undefined ? undefined : resolve(cwd),
+        await installedSkills(io),
       );
       return explained.ok ? ok(explained.value) : failed(explained.problem);
     }),

@@ -2,17 +2,44 @@
 import { join } from 'node:path';
 import { provisionFor } from '../context/index.ts';
 import { changePolicyFile, openPolicySource, type Policy } from '../policy/index.ts';
-import { failed, ok, type Result } from '../problems/index.ts';
+import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
 export const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
 
-/** What `agent` would get under the policy in `file`; a policy with problems grants nothing, and says so. */
-export const explainFor = (file: string, agent: string, cwd: string | undefined): Result<Answer> => {
+export interface InstalledSkill {
+  readonly name: string;
+  readonly bundle: string;
+}
+
+const skillsText = (skills: readonly InstalledSkill[] | undefined): string => {
+  if (skills === undefined) return 'skills   not known: no station runs for this home';
+  return skills.length === 0
+    ? 'skills   none'
+    : `skills\n${table(
+        skills.map(({ name, bundle }) => [name, bundle]),
+        '  ',
+      )}`;
+};
+
+/** `skills`: those of installed bundles, where a station runs that knows. What `agent` would get under the policy in `file`; a policy with problems grants nothing, and says so. */
+export const explainFor = (
+  file: string,
+  agent: string,
+  cwd: string | undefined,
+  skills: readonly InstalledSkill[] | undefined,
+): Result<Answer> => {
   const policy = readPolicyFile(file);
   const [first] = policy.problems;
   if (first !== undefined) return failed(first);
+  if (!policy.agents.has(agent)) {
+    const known = [...policy.agents.keys()].join(', ');
+    return refuse('session/agent-unknown', {
+      subject: agent,
+      evidence: known === '' ? 'the policy names no agent' : `the policy names: ${known}`,
+    });
+  }
   const found = provisionFor(policy, agent);
   const sink = found.sink === null || cwd === undefined ? found.sink : join(cwd, found.sink);
   const rows = [
@@ -34,8 +61,13 @@ export const explainFor = (file: string, agent: string, cwd: string | undefined)
     ['servers', rows.length === 0 ? 'none' : ''],
   ]);
   return ok({
-    json: { agent, ...found, ...(cwd === undefined ? {} : { cwd }) },
-    plain: rows.length === 0 ? head : `${head}\n${table(rows, '  ')}`,
+    json: {
+      agent,
+      ...found,
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(skills === undefined ? {} : { skills }),
+    },
+    plain: [head, ...(rows.length === 0 ? [] : [table(rows, '  ')]), skillsText(skills)].join('\n'),
   });
 };
 

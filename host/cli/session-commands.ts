@@ -26,6 +26,23 @@ const seconds = (value: string): number => {
 };
 const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
+const requiredText = (what: string): string =>
+  `without this ${what} the session is opened but not ready: it takes no prompt, close it (repeatable)`;
+
+/** A session that was waited for and takes no prompt. */
+const notReady = new Set(['opening', 'not-ready', 'ended', 'closed']);
+/** Ends of a turn that are none of the agent's. */
+const failures = new Set(['failed', 'station-stopped', 'not-ready', 'ended', 'closed']);
+
+/** Exit 1 beside the whole document: what was asked for was done, and did not come out as it was meant. */
+export const exitOfCreate = (state: string): { readonly exit?: 1 } =>
+  notReady.has(state) ? { exit: 1 } : {};
+export const exitOfTurn = (
+  stopReason: string | undefined,
+  state: string | undefined,
+): { readonly exit?: 1 } =>
+  stopReason === undefined || failures.has(stopReason) || notReady.has(state ?? '') ? { exit: 1 } : {};
+
 const addCreate = (session: Command, run: Run): void => {
   example(
     session
@@ -41,27 +58,27 @@ const addCreate = (session: Command, run: Run): void => {
         ]),
       )
       .option('--answer-within <seconds>', 'deny a permission request nobody answered by then', seconds)
-      .option('--require-server <name>', 'do not start without this server (repeatable)', collect, [])
-      .option('--require-skill <name>', 'do not start without this skill (repeatable)', collect, [])
-      .description('decide and place what the agent gets, and start it'),
+      .option('--require-server <name>', requiredText('server'), collect, [])
+      .option('--require-skill <name>', requiredText('skill'), collect, [])
+      .description(
+        'decide and place what the agent gets, and start it; exit 1 when the session is not-ready or ended',
+      ),
     'session create --agent claude --cwd ./repo',
   ).action(({ agent, cwd, title, approve, answerWithin, requireServer, requireSkill }: CreateOptions) =>
-    run((io) =>
-      answer(
-        io,
-        'session.create',
-        {
-          agent,
-          cwd: resolve(cwd),
-          ...(title === undefined ? {} : { title }),
-          ...(approve === undefined ? {} : { approve }),
-          ...(answerWithin === undefined ? {} : { answerWithinMs: Math.round(answerWithin * 1_000) }),
-          ...(requireServer.length === 0 ? {} : { requireServers: [...requireServer] }),
-          ...(requireSkill.length === 0 ? {} : { requireSkills: [...requireSkill] }),
-        },
-        sessionText,
-      ),
-    ),
+    run(async (io) => {
+      const created = await ask(io, 'session.create', {
+        agent,
+        cwd: resolve(cwd),
+        ...(title === undefined ? {} : { title }),
+        ...(approve === undefined ? {} : { approve }),
+        ...(answerWithin === undefined ? {} : { answerWithinMs: Math.round(answerWithin * 1_000) }),
+        ...(requireServer.length === 0 ? {} : { requireServers: [...requireServer] }),
+        ...(requireSkill.length === 0 ? {} : { requireSkills: [...requireSkill] }),
+      });
+      if (!created.ok) return created;
+      const session = created.value;
+      return ok({ json: session, plain: sessionText(session), ...exitOfCreate(session.state) });
+    }),
   );
 };
 
@@ -71,7 +88,10 @@ const addSay = (session: Command, run: Run): void => {
       .command('say')
       .argument('<id>', 'the session')
       .argument('<text>', 'the prompt')
-      .option('--wait', 'show what the agent does until the turn is over')
+      .option(
+        '--wait',
+        'show what the agent does until the turn is over; exit 1 when it failed or the session ended',
+      )
       .description('prompt the agent'),
     'session say s-1 "what changed since yesterday?" --wait',
   ).action((id: string, text: string, { wait = false }: { wait?: boolean }) =>
@@ -85,7 +105,8 @@ const addSay = (session: Command, run: Run): void => {
       if (!said.ok) return said;
       const { turn, stopReason, state } = said.value;
       const end = stopReason === undefined ? `session ${state ?? 'unknown'}` : `stopped: ${stopReason}`;
-      return ok({ json: wait ? { ...said.value, entries } : said.value, plain: wait ? end : `turn ${turn}` });
+      if (!wait) return ok({ json: said.value, plain: `turn ${turn}` });
+      return ok({ json: { ...said.value, entries }, plain: end, ...exitOfTurn(stopReason, state) });
     }),
   );
 };
@@ -100,12 +121,15 @@ const addTranscript = (session: Command, run: Run): void => {
     'session transcript s-1 --follow',
   ).action((id: string, { follow = false }: { follow?: boolean }) =>
     run(async (io) => {
-      const found = await ask(io, 'session.transcript', { id, follow }, (entry) =>
-        io.event(entry, plainEntry(entry)),
-      );
+      const told: TranscriptEntry[] = [];
+      const found = await ask(io, 'session.transcript', { id, follow }, (entry) => {
+        if (follow) io.event(entry, plainEntry(entry));
+        else told.push(entry);
+      });
       if (!found.ok) return found;
       if (follow) return ok({ json: undefined, plain: '' });
-      return ok({ json: found.value, plain: found.value.entries.map(plainEntry).join('\n') });
+      const entries = [...told, ...found.value.entries];
+      return ok({ json: { entries }, plain: entries.map(plainEntry).join('\n') });
     }),
   );
 };
@@ -138,7 +162,7 @@ export const addSessionCommands = (program: Command, run: Run): void => {
       .option('--allow', 'let the agent do it, once')
       .option('--deny', 'do not')
       .description('answer a permission request'),
-    'session respond s-1 r-3 --allow',
+    'session respond s-1 r1 --allow',
   ).action(
     (id: string, request: string, { allow = false, deny = false }: { allow?: boolean; deny?: boolean }) =>
       run(async (io) =>
@@ -151,7 +175,18 @@ export const addSessionCommands = (program: Command, run: Run): void => {
       ),
   );
   one('cancel', 'stop the turn').action((id: string) =>
-    run((io) => answer(io, 'session.cancel', { id }, () => 'cancelling')),
+    run(async (io) => {
+      const shown = await ask(io, 'session.show', { id });
+      if (!shown.ok) return shown;
+      const { state } = shown.value;
+      if (state !== 'running')
+        return ok({
+          json: { cancelling: false, state },
+          plain: `no turn is running: the session is ${state}`,
+        });
+      const cancelled = await ask(io, 'session.cancel', { id });
+      return cancelled.ok ? ok({ json: { cancelling: true, state }, plain: 'cancelling' }) : cancelled;
+    }),
   );
   one('close', 'end the agent; the record stays').action((id: string) =>
     run((io) => answer(io, 'session.close', { id }, sessionText)),

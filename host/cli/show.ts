@@ -1,7 +1,8 @@
 /** The plain forms of what the station tells about bundles and sessions. */
+import { join } from 'node:path';
 import type { Problem } from '../problems/index.ts';
-import type { MethodResult } from '../station/index.ts';
-import { short, table, when } from './output.ts';
+import { installation, type MethodResult } from '../station/index.ts';
+import { counted, type Io, problemText, short, table, when } from './output.ts';
 
 export type Bundle = MethodResult<'bundle.list'>['bundles'][number];
 type Component = Bundle['components'][number];
@@ -43,7 +44,7 @@ export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly strin
   });
 
 /** As `bundleText`, with what the bundle asks for and how to grant the rest of it. */
-export const installedText = (bundle: Bundle): string =>
+export const installedText = (bundle: Bundle, { typed }: Pick<Io, 'typed'>): string =>
   [
     bundleText(bundle),
     ...(bundle.asks.length === 0 ? [] : [`asks for  ${bundle.asks.join(', ')}`]),
@@ -51,21 +52,76 @@ export const installedText = (bundle: Bundle): string =>
       ? []
       : [
           `not granted  ${bundle.ungranted.join(', ')}: what needs it does not start`,
-          `Grant it with: jupiter bundle grant ${bundle.id}`,
+          `Grant it with: ${typed(`bundle grant ${bundle.id}`)}`,
         ]),
   ].join('\n');
 
-/** What became of the skills it had placed, a line for each place. */
-export const uninstalledText = ({ id, revision, places }: MethodResult<'bundle.uninstall'>): string =>
+/** What stops working without a bundle that ships with the station. */
+const firstParty: Readonly<Record<string, string>> = {
+  adapter: 'no ACP agent can be started; its sessions end',
+  contracts: 'nothing at once: the topics it declares stay known',
+  echo: 'agents whose provider is bearpunch.echo:echo cannot be started',
+  sessions: 'no session can be created, prompted, shown or closed',
+};
+
+const missedText = (id: string, { typed }: Pick<Io, 'typed'>): readonly string[] => {
+  const [, name = ''] = /^bearpunch\.(.+)$/.exec(id) ?? [];
+  const stops = firstParty[name];
+  if (stops === undefined) return [];
+  const source = join(installation(), 'dist', 'bundles', name);
+  return [`without it  ${stops}`, `Install it again with: ${typed(`bundle install ${source}`)}`];
+};
+
+/** What became of the skills it had placed, a line for each place; what is missed now, of one that ships with us. */
+export const uninstalledText = (
+  { id, revision, places }: MethodResult<'bundle.uninstall'>,
+  io: Pick<Io, 'typed'>,
+): string =>
   [
     `${id} ${short(revision)} uninstalled`,
     ...places.flatMap(({ cwd, sink, removed, kept, waits, problems }) => [
-      ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${files} files`),
+      ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${counted(files, 'file')}`),
       ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
       ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
       ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
     ]),
+    ...missedText(id, io),
   ].join('\n');
+
+const verdictOf = (problems: readonly Problem[]): 'intact' | 'damaged' =>
+  problems.length === 0 ? 'intact' : 'damaged';
+
+/** A verdict for each bundle and each placed skill, and below it what is wrong. */
+export const verdicts = ({ bundles, placed }: MethodResult<'bundle.verify'>) => {
+  const json = {
+    bundles: bundles.map(({ id, ...rest }) => ({
+      id,
+      verdict: verdictOf(rest.problem === undefined ? [] : [rest.problem]),
+      ...rest,
+    })),
+    placed: placed.map((skill) => ({ ...skill, verdict: verdictOf(skill.problems) })),
+  };
+  const found = [
+    ...json.bundles.map(({ id, verdict, problem }) => ({
+      row: [id, verdict],
+      problems: problem === undefined ? [] : [problem],
+    })),
+    ...json.placed.map(({ cwd, sink, name, verdict, problems }) => ({
+      row: [`${cwd}/${sink}${name === null ? '' : `/${name}`}`, verdict],
+      problems,
+    })),
+  ];
+  const lines = table(found.map(({ row }) => row)).split('\n');
+  const plain = found.flatMap(({ problems }, index) => [
+    lines[index] ?? '',
+    ...problems.map((one) => problemText(one, { write: () => {}, colour: false })),
+  ]);
+  return {
+    json,
+    plain: plain.join('\n'),
+    damaged: found.some(({ problems }) => problems.length > 0),
+  };
+};
 
 /** One line an event. */
 export const eventRow = ({
@@ -128,14 +184,21 @@ export const sessionText = (session: Session): string => {
     table(head),
     ...section(
       'servers',
-      servers.map(({ name, decision, stage, rule, reason }) => [name, decision, stage ?? '-', rule, reason]),
+      servers.map(({ name, decision, stage, rule, reason }) => [
+        name,
+        decision,
+        // What was offered begins as `offered`: said once.
+        stage === undefined || stage === decision ? '-' : stage,
+        rule,
+        reason,
+      ]),
     ),
     ...section(
       'skills',
       skills.map(({ name, decision, files, bundle, revision, reason }) => [
         name,
         decision,
-        `${files} ${files === 1 ? 'file' : 'files'}`,
+        counted(files, 'file'),
         `${bundle} ${short(revision)}`,
         reason,
       ]),
@@ -160,11 +223,14 @@ export const sessionText = (session: Session): string => {
 
 export const sessionRows = (
   sessions: MethodResult<'session.list'>['sessions'],
-): readonly (readonly (string | undefined)[])[] =>
-  sessions.map(({ id, state, agent, createdAt, title, cwd }) => [
+): readonly (readonly (string | undefined)[])[] => [
+  ['session', 'state', 'agent', 'created', 'title', 'workspace'],
+  ...sessions.map(({ id, state, agent, createdAt, title, cwd }) => [
     id,
     state,
     agent,
     when(createdAt),
-    title ?? cwd,
-  ]);
+    title ?? '-',
+    cwd,
+  ]),
+];

@@ -229,8 +229,8 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
     .action(({ cwd }: { cwd: string }) =>
       run(async ({ home }) => {
         const { serveSkills } = await import('../mcp/index.ts');
-        const { stationVersion } = await import('../station/index.ts');
-        const server = { name: 'jupiter-skills', version: await stationVersion() };
+        const { version } = await import('../station/index.ts');
+        const server = { name: 'jupiter-skills', version };
         await serveSkills({ server, look: () => looked(home, cwd) });
         return ok({ json: undefined, plain: '' });
       }),

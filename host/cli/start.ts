@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
@@ -14,6 +14,9 @@ import type { Answer, Io } from './output.ts';
 const readyMs = 180_000;
 /** How long a station that is given up may take to end, ms. */
 const endMs = 10_000;
+
+/** `logs/station.out` is emptied at a start once it is longer, bytes. */
+const outputBytes = 1024 * 1024;
 
 /** What the background process tells, once. */
 export type Word = { readonly ready: Started } | { readonly problem: Problem };
@@ -54,7 +57,9 @@ export const startDetached = async ({
   if (!existsSync(policy) && !existsSync(database)) return refuse('station/home-missing', { subject: home });
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const output = join(logs, 'station.out');
-  const log = openSync(output, 'w', 0o600);
+  // Appended: an `up` beside a station that runs, or after one that crashed, must not take away what it said.
+  if ((statSync(output, { throwIfNoEntry: false })?.size ?? 0) > outputBytes) truncateSync(output);
+  const log = openSync(output, 'a', 0o600);
   const child = spawn(process.execPath, [entry, home, ...(port === undefined ? [] : [String(port)])], {
     cwd: home,
     // In the environment it holds for the first module too: without it Node strips types from that one every time.

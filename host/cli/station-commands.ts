@@ -17,13 +17,13 @@ const portOf = (text: string): number => {
 const webText = ({ port, problem }: NonNullable<StationStatus['web']>): string =>
   problem === undefined ? `127.0.0.1:${port}` : `${problem.message} (${problem.evidence ?? ''})`;
 
-const statusText = (status: StationStatus): string => {
+const statusText = (status: StationStatus, { typed }: Io): string => {
   const { policyProblems, bundles, sessions, processes } = status;
   const counts = Object.entries(sessions).map(([state, count]) => `${count} ${state}`);
   const policy =
     policyProblems.length === 0
       ? short(status.policyRevision)
-      : `${short(status.policyRevision)}, with problems: it grants nothing. See \`jupiter policy check\`.`;
+      : `${short(status.policyRevision)}, with problems: it grants nothing. See \`${typed('policy check')}\`.`;
   const head = table([
     ['station', `${status.version}, pid ${status.pid}, since ${when(status.startedAt)}`],
     ['home', status.home],
@@ -47,7 +47,7 @@ const showStatus = async (
   if (events === undefined)
     return follow
       ? refuse('cli/usage', { message: 'Follow what? Say --events --follow.' })
-      : answer(io, 'status', {}, statusText);
+      : answer(io, 'status', {}, (status) => statusText(status, io));
   const limit = events === true ? shownEvents : Number(events);
   if (!Number.isInteger(limit) || limit < 0 || limit > mostEvents)
     return refuse('cli/usage', { message: `Say how many events: a number from 0 to ${mostEvents}.` });
@@ -74,7 +74,10 @@ export const addStationCommands = (program: Command, run: Run): void => {
       const made = createHome(io.home, initialPolicy);
       if (!made.ok) return made;
       const { dir, policy } = made.value;
-      return ok({ json: { home: dir, policy }, plain: `home    ${dir}\npolicy  ${policy}\nNow: jupiter up` });
+      return ok({
+        json: { home: dir, policy },
+        plain: `home    ${dir}\npolicy  ${policy}\nNow: ${io.typed('up')}`,
+      });
     }),
   );
   example(

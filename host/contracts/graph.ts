@@ -56,8 +56,9 @@ interface Common {
   readonly node: Node;
   readonly count: number;
 }
-// Protocols repeat their properties. The bounds: length of one as JSON, how many are kept, how deep they are looked for.
-const commonLimits = { text: 1_000, kept: 10_000, depth: 100 } as const;
+// Protocols repeat their properties, from the first topics on; keeping more costs more memory than it saves time. The
+// bounds: length of one as JSON, how many are kept (the first ones), how deep they are looked for.
+const commonLimits = { text: 500, kept: 500, depth: 100 } as const;
 const common = new Map<string, Common>();
 
 /** Its JSON where nothing in it depends on what is around it: references, names for them, `unevaluated…`. */
@@ -180,8 +181,7 @@ const buildGraph = (schema: Json, remember: boolean): Built => {
     }
     const before = count;
     const node = nodeOf(from, way);
-    if (fault !== undefined) return node;
-    if (common.size >= commonLimits.kept) common.clear();
+    if (fault !== undefined || common.size >= commonLimits.kept) return node;
     common.set(text, { node, count: count - before });
     node.common ??= { work: 0 };
     return node;

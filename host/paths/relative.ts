@@ -12,7 +12,7 @@ const deviceName = /^(con|prn|aux|nul|clock\$|conin\$|conout\$|com[0-9¹²³]|lp
 const shortName = /^(?=[^.]{3,8}(\.|$))[^.~]{1,6}~[0-9]{1,6}(\.[^.]{0,3})?$/;
 // Controls, and what no reader sees: format characters (bidirectional overrides, zero width, which HFS+ and
 // case-folding ext4 ignore in names), private use (where SMB and WSL hide `:` and `\`), line separators.
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}]/u;
 const forbidden = /[<>:"|?*\\\ufffd]/;
 
 /** Why a path segment cannot be used, or undefined. */

@@ -20,5 +20,5 @@ export { type LimitName, type Limits, limitNames, limitTable, usualLimits } from
 export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
-export { openPolicySource } from './source.ts';
+export { openPolicySource, policyText } from './source.ts';
 export { changePolicyFile, type PolicyChange } from './write.ts';

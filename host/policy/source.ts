@@ -23,6 +23,9 @@ export const settled = (stat: Pick<BigIntStats, 'ctimeNs' | 'mtimeNs'>, now: num
   return stat.ctimeNs < edge && stat.mtimeNs < edge;
 };
 
+// Without O_NONBLOCK a pipe in the policy's place would stop the station.
+const openPolicy = (file: string): number => openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+
 /** At most one byte more than a policy may have. */
 const readBounded = (fd: number): Uint8Array => {
   const buffer = Buffer.alloc(policyBytes + 1);
@@ -33,6 +36,20 @@ const readBounded = (fd: number): Uint8Array => {
     length += read;
   }
   return buffer.subarray(0, length);
+};
+
+/** The text of a policy file, whatever it says, no longer than a policy may be; undefined where there is none to read. */
+export const policyText = (file: string): string | undefined => {
+  try {
+    const fd = openPolicy(file);
+    try {
+      return fstatSync(fd).isFile() ? new TextDecoder().decode(readBounded(fd)) : undefined;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return undefined;
+  }
 };
 
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
@@ -51,8 +68,7 @@ interface Reading {
 }
 
 const read = (file: string, now: () => number, last: Reading | undefined): Reading => {
-  // Without O_NONBLOCK a pipe in the policy's place would stop the station.
-  const fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const fd = openPolicy(file);
   try {
     const before = fstatSync(fd, { bigint: true });
     if (!before.isFile()) return { stamp: '', final: false, policy: unreadable(file, 'not a regular file') };

@@ -6,7 +6,6 @@ import {
   closeSync,
   fsyncSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -16,7 +15,10 @@ import {
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { Policy } from './edge.ts';
 import { editPolicy } from './edit.ts';
-import { openPolicySource } from './source.ts';
+import { openPolicySource, policyText } from './source.ts';
+
+/** What leaves no text that an edit could begin with. */
+const noText = new Set(['policy/missing', 'policy/unreadable', 'policy/too-large', 'policy/not-text']);
 
 /** An entry and its new value; `undefined` removes it. */
 export interface PolicyChange {
@@ -45,12 +47,10 @@ const replaceFile = (file: string, text: string): Result<void> => {
 /** The policy after the change (`policy/missing`, `policy/unreadable`, `policy/unwritable`, and what `editPolicy` refuses). */
 export const changePolicyFile = (file: string, changes: readonly PolicyChange[]): Result<Policy> => {
   const before = openPolicySource(file).current();
-  const missing = before.problems.find(
-    ({ code }) => code === 'policy/missing' || code === 'policy/unreadable',
-  );
-  if (missing !== undefined) return failed(missing);
+  const unfit = before.problems.find(({ code }) => noText.has(code));
+  if (unfit !== undefined) return failed(unfit);
   const target = realpathSync(file);
-  let text = readFileSync(target, 'utf8');
+  let text = policyText(target) ?? '';
   for (const { path, value } of changes) {
     const edited = editPolicy(text, path, value, file);
     if (!edited.ok) return edited;

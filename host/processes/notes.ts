@@ -49,8 +49,11 @@ export const writeNote = async (run: string, group: number): Promise<void> => {
   writeFileSync(noteOf(run, group), JSON.stringify(note), { mode: 0o600 });
 };
 
+/** One that cannot be removed is found wrong, and removed, by the next station. */
 export const removeNote = (run: string, group: number): void => {
-  rmSync(noteOf(run, group), { force: true });
+  try {
+    rmSync(noteOf(run, group), { force: true });
+  } catch {}
 };
 
 const readNote = (file: string): Note | undefined => {

@@ -11,6 +11,7 @@ import { ok, type Result, refuse } from '../problems/index.ts';
 import { type ChildPipes, superviseChild } from './child.ts';
 import type { OpenProcesses, Processes, ProcessRequest, RunningProcess } from './edge.ts';
 import { canBeGated, type GateProgram, gateArguments, gateText } from './gate.ts';
+import { endGroup } from './group.ts';
 import { endLeftovers, removeNote, writeNote } from './notes.ts';
 import { resolveCommand } from './resolve.ts';
 import { openWatchdog, type Watchdog } from './watchdog.ts';
@@ -74,11 +75,12 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
   const live = new Set<RunningProcess>();
   const starting = new Set<Promise<unknown>>();
 
-  /** The watchdog and the note know the group; false where the watchdog does not answer. */
-  const tellOf = async (pid: number): Promise<boolean> => {
-    if (watchdog === undefined) return true;
-    const [known] = await Promise.all([watchdog.add(pid), writeNote(run, pid)]);
-    return known;
+  /** Makes the group known to the watchdog and in a note; why it could not be, or undefined. */
+  const tellOf = async (pid: number): Promise<string | undefined> => {
+    if (watchdog === undefined) return undefined;
+    const [known, noted] = await Promise.allSettled([watchdog.add(pid), writeNote(run, pid)]);
+    if (noted.status === 'rejected') return `no note of it can be written: ${String(noted.reason)}`;
+    return known.status === 'fulfilled' && known.value ? undefined : 'the watchdog does not answer';
   };
 
   const forget = (pid: number): void => {
@@ -105,22 +107,23 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
       return spawnFailed(alias, error instanceof Error ? error.message : String(error));
     }
     const pipes = pipesOf(child);
-    const [fault, known] = await Promise.all([
+    const [fault, unknown] = await Promise.all([
       started(child),
-      pipes === undefined ? false : tellOf(pipes.pid),
+      pipes === undefined ? undefined : tellOf(pipes.pid),
     ]);
     if (fault !== undefined || pipes === undefined) return spawnFailed(alias, fault?.message ?? 'no process');
     const gate = (child.stdio[3] as Writable | undefined) ?? null;
     gate?.on('error', () => {});
     const leave = (): void => {
       gate?.destroy();
-      // One that was started directly is ended by number.
-      if (gate === null && !isOver(pipes)) child.kill('SIGKILL');
+      // One that was started directly runs already, and may have started others.
+      if (gate === null && !isOver(pipes)) void endGroup(pipes.pid, () => 0);
+      for (const pipe of [pipes.stdin, pipes.stdout, pipes.stderr]) pipe.destroy();
       forget(pipes.pid);
     };
-    if (!known) {
+    if (unknown !== undefined) {
       leave();
-      return spawnFailed(alias, 'the watchdog does not answer');
+      return spawnFailed(alias, unknown);
     }
     return ok({
       pipes,

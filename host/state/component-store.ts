@@ -22,8 +22,12 @@ export const openComponentStore = (db: Database): ComponentStore => {
   const get = db
     .prepare<[string, string], string>('SELECT value FROM store WHERE owner = ? AND key = ?')
     .pluck();
-  const scan = db.prepare<[string, string, string, number], StoreRow>(
-    'SELECT key, value FROM store WHERE owner = ? AND key >= ? AND key > ? ORDER BY key LIMIT ?',
+  // One bound each: of two, SQLite may begin at the lower and walk over all that was read already.
+  const scanFrom = db.prepare<[string, string, number], StoreRow>(
+    'SELECT key, value FROM store WHERE owner = ? AND key >= ? ORDER BY key LIMIT ?',
+  );
+  const scanAfter = db.prepare<[string, string, number], StoreRow>(
+    'SELECT key, value FROM store WHERE owner = ? AND key > ? ORDER BY key LIMIT ?',
   );
   const put = db.prepare<[string, string, string]>(
     'INSERT INTO store (owner, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value',
@@ -38,7 +42,8 @@ export const openComponentStore = (db: Database): ComponentStore => {
   return {
     get: (owner, key) => get.get(owner, key),
     scan: (owner, prefix, after, limit) => {
-      const rows = scan.all(owner, prefix, after ?? '', limit);
+      const goesOn = after !== null && Buffer.compare(Buffer.from(after), Buffer.from(prefix)) >= 0;
+      const rows = goesOn ? scanAfter.all(owner, after, limit) : scanFrom.all(owner, prefix, limit);
       const end = rows.findIndex((row) => !row.key.startsWith(prefix));
       return end < 0 ? rows : rows.slice(0, end);
     },

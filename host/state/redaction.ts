@@ -2,30 +2,63 @@
  * The one place where text is redacted. Policy names variables; their values are read from the environment at use
  * and replaced, in every form listed here, before text reaches a guest, a file, a log, a record or a screen.
  */
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+
+/** Shortest value that is looked for, characters. */
 const shortest = 6;
 
 // Variables programs inherit that are no secrets: replacing their values would only spoil paths and logs.
 const plain =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TERM|COLORTERM|NO_COLOR|TMPDIR|TEMP|TMP|TZ|PWD|HOSTNAME|DISPLAY|EDITOR|NODE_ENV|XDG_.*|SYSTEMROOT|APPDATA|LOCALAPPDATA|USERPROFILE)$/;
 
-/** Output comes line by line, so each line of a secret that has several is one too. */
+/** Shortest line of a value of several lines that is looked for alone, characters: output comes line by line. */
+const shortestLine = 16;
 const partsOf = (value: string): readonly string[] => [
   value,
-  ...value.split(/\r\n|\r|\n/).filter((line) => line.length >= shortest),
+  ...value.split(/\r\n|\r|\n/).filter((line) => line !== value && line.length >= shortestLine),
 ];
+
+const json = (text: string): string => JSON.stringify(text).slice(1, -1);
+/** As writers of JSON do that keep to ASCII. */
+const asciiJson = (text: string): string =>
+  json(text).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+/**
+ * Base64 of a value that begins `before` bytes into a group of three, without the characters its neighbours have a
+ * share in: `user:token` holds the token at another place of its group than the token alone.
+ */
+const base64Within = (bytes: Buffer, before: number): string => {
+  const text = Buffer.concat([Buffer.alloc(before), bytes])
+    .toString('base64')
+    .replace(/=+$/, '');
+  const whole = (before + bytes.length) % 3 === 0 ? text.length : text.length - 1;
+  return text.slice([0, 2, 3][before], whole);
+};
 
 const formsOf = (value: string): readonly string[] => {
   const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const encoded = encodeURIComponent(value.toWellFormed());
+  const base64 = [0, 1, 2].map((before) => base64Within(bytes, before));
+  const escaped = json(value);
   return [
     value,
-    JSON.stringify(value).slice(1, -1),
-    JSON.stringify(JSON.stringify(value).slice(1, -1)).slice(1, -1),
-    encodeURIComponent(value.toWellFormed()),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
+    escaped,
+    json(escaped),
+    escaped.replaceAll('/', '\\/'),
+    asciiJson(value),
+    encoded,
+    encoded.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
+    ...base64,
+    ...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
+    hex,
+    hex.toUpperCase(),
   ];
 };
+
+/** The path of something that exists is no secret, and a workspace below it must keep its name. */
+const isPlace = (value: string): boolean => isAbsolute(value) && existsSync(value);
 
 export interface Redactor {
   readonly text: (text: string) => string;
@@ -48,7 +81,7 @@ export const openRedactor = (
     const found = new Map<string, string>();
     for (const name of now) {
       const value = env[name];
-      if (value === undefined || value.length < shortest || plain.test(name)) continue;
+      if (value === undefined || value.length < shortest || plain.test(name) || isPlace(value)) continue;
       for (const form of partsOf(value).flatMap(formsOf)) found.set(form, name);
     }
     forms = [...found].sort(([a], [b]) => b.length - a.length);
@@ -63,4 +96,15 @@ export const openRedactor = (
       return out;
     },
   };
+};
+
+/** A value of JSON with every text of it redacted, names of members excepted: those are ours. */
+export const redactedValue = <T>(value: T, redact: (text: string) => string): T => {
+  const clean = (found: unknown): unknown => {
+    if (typeof found === 'string') return redact(found);
+    if (Array.isArray(found)) return found.map(clean);
+    if (typeof found !== 'object' || found === null) return found;
+    return Object.fromEntries(Object.entries(found).map(([name, member]) => [name, clean(member)]));
+  };
+  return clean(value) as T;
 };

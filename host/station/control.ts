@@ -111,6 +111,7 @@ export interface ControlMethods {
   };
   'session.list': { params: Record<string, never>; result: { sessions: readonly Summary[] } };
   'session.show': { params: { id: string }; result: Session };
+  /** Entries are events when the caller follows, and when they are too many for one answer. */
   'session.transcript': {
     params: { id: string; follow?: boolean };
     event: TranscriptEntry;

@@ -1,9 +1,8 @@
 /** What the control socket answers, a method at a time. */
-import { readFileSync } from 'node:fs';
-import type { PolicySource } from '../policy/index.ts';
-import { ok, type Result, refuse } from '../problems/index.ts';
+import { type PolicySource, policyText } from '../policy/index.ts';
+import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
-import type { EventLog, StationEvent } from '../state/index.ts';
+import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
 import { type Granted, grant, revoke } from './grants.ts';
 import type { Home } from './home.ts';
@@ -34,6 +33,7 @@ export interface HandlersOptions {
   readonly processes: () => number;
   /** Stops everything; answers `station/draining` where calls outlast the bound, and goes on by itself. */
   readonly stop: () => Promise<Result<{ stopped: true }>>;
+  readonly redact: (text: string) => string;
 }
 
 /** Events told where the client does not say how many. */
@@ -48,7 +48,13 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       await residents.reconcile();
       return work(...args);
     };
-  return {
+  /** A policy that cannot be read grants nothing, so no session could answer: its first problem says why. */
+  const readable = <A extends unknown[], T>(work: (...args: A) => Promise<Result<T>>) =>
+    current(async (...args: A): Promise<Result<T>> => {
+      const [first] = policy.current().problems;
+      return first === undefined ? work(...args) : failed(first);
+    });
+  return redacted(options.redact, {
     status: current(async () => ok(await status())),
     down: options.stop,
     'bundle.install': current(({ source }) => residents.install(source)),
@@ -83,17 +89,20 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     },
     'policy.show': async () => {
       const { revision, problems } = policy.current();
-      return ok({ file: home.policy, revision, text: readFileSync(home.policy, 'utf8'), problems });
+      // A policy that could not be read as a file has no text either.
+      const unread = problems.find(({ code }) => code === 'policy/missing' || code === 'policy/unreadable');
+      if (unread !== undefined) return failed(unread);
+      return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
     },
-    'session.create': current((params, _emit, signal) => sessions.create(params, signal)),
-    'session.say': current(sessions.say),
-    'session.list': current(sessions.list),
-    'session.show': current(({ id }) => sessions.show(id)),
-    'session.transcript': current(sessions.transcript),
-    'session.respond': current(sessions.respond),
-    'session.cancel': current(({ id }) => sessions.cancel(id)),
-    'session.close': current(sessions.close),
-  };
+    'session.create': readable((params, _emit, signal) => sessions.create(params, signal)),
+    'session.say': readable(sessions.say),
+    'session.list': readable(sessions.list),
+    'session.show': readable(({ id }) => sessions.show(id)),
+    'session.transcript': readable(sessions.transcript),
+    'session.respond': readable(sessions.respond),
+    'session.cancel': readable(({ id }) => sessions.cancel(id)),
+    'session.close': readable(sessions.close),
+  });
 
   /** What changed in policy is in the ledger, and components that waited for it are started. */
   async function changed(kind: 'grant' | 'revoke', done: Result<Granted>): Promise<Result<Granted>> {
@@ -136,4 +145,24 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       ...(web === undefined ? {} : { web }),
     };
   }
+};
+
+/** Nothing that leaves over the socket holds a secret, whoever wrote it: an operator, a bundle or an agent. */
+const redacted = (redact: (text: string) => string, handlers: Handlers): Handlers => {
+  type Any = (
+    params: unknown,
+    emit: (event: unknown) => void,
+    signal: AbortSignal,
+  ) => Promise<Result<unknown>>;
+  const wrapped =
+    (handler: Any): Any =>
+    async (params, emit, signal) => {
+      const answer = await handler(params, (event) => emit(redactedValue(event, redact)), signal);
+      return answer.ok
+        ? ok(redactedValue(answer.value, redact))
+        : failed(redactedValue(answer.problem, redact));
+    };
+  return Object.fromEntries(
+    Object.entries(handlers).map(([method, handler]) => [method, wrapped(handler as Any)]),
+  ) as unknown as Handlers;
 };

@@ -31,15 +31,30 @@ const ownerOnly = 0o700;
 /** Makes a home (`station/home-exists` when there is a policy already: it is never overwritten). */
 export const createHome = (dir: string, policyText: string): Result<Home> => {
   const home = homeAt(dir);
-  if (existsSync(home.policy)) return refuse('station/home-exists', { subject: dir });
   makeFolders(home);
-  writeFileSync(home.policy, policyText, { mode: 0o600, flag: 'wx' });
+  try {
+    writeFileSync(home.policy, policyText, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return refuse('station/home-exists', { subject: dir });
+  }
   return ok(home);
+};
+
+/** As `mkdir -p`. Node's own never returns where the system refuses a folder as not found (`/proc`). */
+const makeFolder = (dir: string): void => {
+  if (existsSync(dir)) return;
+  if (dirname(dir) !== dir) makeFolder(dirname(dir));
+  try {
+    mkdirSync(dir, { mode: ownerOnly });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 };
 
 const makeFolders = (home: Home) => {
   for (const folder of [home.dir, home.packages, home.cache, home.logs, home.run]) {
-    mkdirSync(folder, { recursive: true, mode: ownerOnly });
+    makeFolder(folder);
   }
 };
 

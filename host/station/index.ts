@@ -17,9 +17,7 @@ export {
 } from './control.ts';
 export { createHome, type Home, homeAt, installation } from './home.ts';
 export type { RunningStation } from './run.ts';
+export { version } from './version.ts';
 export type { OpenWeb } from './web.ts';
-
-/** The version of this installation. */
-export const stationVersion = async (): Promise<string> => (await import('./version.ts')).version;
 
 export const openStation: typeof open = async (options) => (await import('./run.ts')).openStation(options);

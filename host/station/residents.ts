@@ -87,6 +87,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
   let seenRevision = '';
   let turn: Promise<unknown> = Promise.resolve();
   let started: Promise<void> = Promise.resolve();
+  let reconciled: Promise<void> = Promise.resolve();
   const departures = new Set<Promise<unknown>>();
 
   /** One change at a time. */
@@ -365,6 +366,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         if (!bundle.ok) return bundle;
         const entry = bundle.value.manifest.components.find((one) => one.id === entryId);
         if (entry === undefined) return refuse('bundle/no-component', { subject: component });
+        const damaged = broken.get(id);
+        if (damaged !== undefined) return failed(damaged);
         const { serving, candidate } = standingOf(bundle.value, entry);
         const lane = bus.status().find((one) => one.name === component);
         const promoted = candidate === undefined ? undefined : await promote(bundle.value, entry);
@@ -404,12 +407,14 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     reconcile: async () => {
       await started;
       const { revision } = policy.current();
-      if (revision === seenRevision) return;
-      seenRevision = revision;
-      await alone(async () => {
-        for (const bundle of intact())
-          for (const entry of bundle.manifest.components) await reconcileOne(bundle, entry);
-      });
+      if (revision !== seenRevision) {
+        seenRevision = revision;
+        reconciled = alone(async () => {
+          for (const bundle of intact())
+            for (const entry of bundle.manifest.components) await reconcileOne(bundle, entry);
+        });
+      }
+      await reconciled;
     },
   };
 };

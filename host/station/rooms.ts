@@ -54,6 +54,15 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const redact = openRedactor(secretNames(policy.current), env).text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
+  // The log reads as a history too: it is where an operator looks first.
+  events.listen(({ kind, subject, problem: why }) =>
+    log.station(
+      why === undefined ? 'info' : 'warn',
+      why === undefined
+        ? `${kind}: ${subject}`
+        : `${kind}: ${subject}: ${why.message} (${why.code}) ${why.evidence ?? ''}`,
+    ),
+  );
   const processes = await openProcesses({ run: home.run });
   const standings = openStandings(state.db, redact);
   const bundles = openBundleStore({
@@ -220,6 +229,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       void ended.then(options.onLateStop);
       return refuse('station/draining', { evidence: inFlightOf(bus) });
     },
+    redact,
   });
   log.station('info', 'ready');
   return { handlers, quiesce, web: web.status };
@@ -256,7 +266,8 @@ const installShipped = async (
   refused: (id: string, why: Problem) => void,
 ): Promise<void> => {
   if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder).sort(contractsFirst)) {
+  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'bundle.json')));
+  for (const name of names.sort(contractsFirst)) {
     const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
     const key = `shipped/${name}`;
     const seen = store.get('station', key);

@@ -16,7 +16,16 @@ type Changed = output<typeof sessions.changed.event>;
 const defaultWaitMs = 90_000;
 const pageRows = 500;
 /** New rows are read together: a reader sees them this much later at most, ms. */
-const rowsWaitMs = 50;
+const rowsWaitMs = 4;
+/** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
+const entryUnits = 1024 * 1024;
+/** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */
+const answerBytes = 8 * 1024 * 1024;
+
+const cutText = (text: string): string =>
+  text.length <= entryUnits
+    ? text
+    : `${text.slice(0, entryUnits).toWellFormed()}\n[cut: ${text.length - entryUnits} of ${text.length} characters]`;
 const source = 'station:control';
 
 export interface SessionHandlers {
@@ -52,7 +61,7 @@ export const sessionHandlers = (
   // Rows were redacted when they came; this is for variables policy named since.
   const clean = ({ data, ...entry }: TranscriptEntry): TranscriptEntry => ({
     ...entry,
-    text: redact(entry.text),
+    text: cutText(redact(entry.text)),
     ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
   });
 
@@ -223,8 +232,10 @@ export const sessionHandlers = (
           rows.push(...page.value);
         }
         const entries = foldTranscript(rows).map(clean);
-        if (!following) return ok({ entries });
+        const bytes = entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
+        if (!following && bytes <= answerBytes) return ok({ entries });
         for (const entry of entries) emit(entry);
+        if (!following) return ok({ entries: [] });
         const session = await show(id);
         if (!session.ok) return session;
         if (isOver(session.value.state)) return ok({ entries: [] });

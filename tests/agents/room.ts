@@ -132,8 +132,17 @@ export const openRoom = async (t: TestContext, found: AgentCase): Promise<Room> 
     http,
     show,
     create: (approve) =>
-      bench.ask('session', 'create', '--agent', 'tested', '--cwd', bench.workspace, '--approve', approve),
-    say: (id, text) => bench.ask<Said>('session', 'say', id, text, '--wait'),
+      bench.document(
+        'session',
+        'create',
+        '--agent',
+        'tested',
+        '--cwd',
+        bench.workspace,
+        '--approve',
+        approve,
+      ),
+    say: (id, text) => bench.document<Said>('session', 'say', id, text, '--wait'),
     transcript: async (id) => (await bench.ask<{ entries: Entry[] }>('session', 'transcript', id)).entries,
     when: async (id, condition, what) => {
       const end = performance.now() + waitMs;

@@ -8,7 +8,7 @@ const plain = (entries: readonly { readonly role: string; readonly text: string 
   entries.map(({ role, text }) => `${role}: ${text}`).join('\n');
 
 const provisions = (found: AgentCase): void => {
-  test('it starts the servers it is handed, calls their tools, and sees the placed skill', async (t) => {
+  test(`${found.program}: it starts the servers it is handed, calls their tools, and sees the placed skill`, async (t) => {
     const room = await openRoom(t, found);
     const session = await room.create('auto');
     assert.equal(session.state, 'idle', session.reason ?? '');
@@ -50,7 +50,7 @@ const provisions = (found: AgentCase): void => {
 };
 
 const asks = (found: AgentCase): void => {
-  test('a permission is allowed and denied by its ID; a turn is cancelled, also with one pending', async (t) => {
+  test(`${found.program}: a permission is allowed and denied by its ID; a turn is cancelled, also with one pending`, async (t) => {
     const room = await openRoom(t, found);
     const { id } = await room.create('manual');
     const use = `«use ${found.tools.stdio}»`;
@@ -84,7 +84,7 @@ const asks = (found: AgentCase): void => {
 };
 
 const outlives = (found: AgentCase): void => {
-  test('after a restart of the station the session is taken up, with its servers handed over again', async (t) => {
+  test(`${found.program}: after a restart of the station the session is taken up, with its servers handed over again`, async (t) => {
     const room = await openRoom(t, found);
     const use = `«use ${found.tools.stdio}»`;
     const { id } = await room.create('auto');

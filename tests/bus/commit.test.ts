@@ -36,8 +36,15 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
     Buffer.from(JSON.stringify({ grants: { 'test.bundle': granted, other: everyPermission } })),
     'policy.jsonc',
   );
+  let transactions = 0;
   const host: CommitHost = {
-    state,
+    state: {
+      ...state,
+      transaction: (work) => {
+        transactions += 1;
+        return state.transaction(work);
+      },
+    },
     store,
     topics: registry,
     policy: () => policy,
@@ -50,10 +57,11 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
       settleSpawns: () => undefined,
       call: () => ({ ok: true, value: null }),
     },
+    redact: (text) => text,
     logRate: openLogRate(),
     now: () => 0,
     openRoom: () => (topic) =>
-      topic === 'test.undeclared' ? refuse('bus/inbox-full', { subject: 'someone' }) : ok(undefined),
+      topic === 'test.happened' ? ok(undefined) : refuse('bus/inbox-full', { subject: 'someone' }),
     publish: (from, effect, kind) => done.push(`publish ${from.name} ${kind} ${effect.topic}`),
     onFailed: (_component, envelope, why) => done.push(`failed ${envelope.message.id} ${why.code}`),
   };
@@ -68,6 +76,7 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
     store,
     state,
     stored,
+    transactions: () => transactions,
     revoke: () => {
       policy = readPolicy(Buffer.from('{}'), 'policy.jsonc');
     },
@@ -109,7 +118,8 @@ const permissions: readonly (readonly [effect: Effect, permission: string | unde
   [remove, 'store:own'],
   [publish('test.happened'), 'bus:publish'],
   [write('mine'), 'process:spawn'],
-  [kill('mine'), 'process:spawn'],
+  // Ending what it started needs no permission: a component that lost its grant must still be able to.
+  [kill('mine'), undefined],
 ];
 for (const [effect, permission] of permissions)
   test(`the effect ${effect.kind} needs ${permission ?? 'no permission'}, granted to its own bundle`, (t) => {
@@ -226,4 +236,12 @@ test('fewer outcomes than messages: the first without one has failed', (t) => {
   sparse.length = 2;
   assert.equal(commit(Array.from(sparse) as Handled[]), '1 bus/message-failed');
   assert.equal(stored(), '["a"]');
+});
+
+test('a batch costs one transaction, and none where nothing is written', (t) => {
+  const { commit, transactions } = bench(t);
+  commit([done(put('a'), put('b')), done(put('c'), remove)]);
+  assert.equal(transactions(), 1);
+  commit([done(log, wake), done(publish('test.happened'))]);
+  assert.equal(transactions(), 1);
 });

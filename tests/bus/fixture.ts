@@ -149,7 +149,7 @@ export const openBusBench = async (
       revision: 'r1',
       handles: new Set(['test.do']),
       subscribes: new Set(subscribes(name)),
-      publishes: new Set(['test.happened']),
+      publishes: new Set(['test.happened', 'test.do']),
       limits,
       start: (callbacks) => startActivation(admitted.value, { limits, name, ...callbacks }),
     };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, watch, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startDetached } from '../../host/cli/start.ts';
@@ -38,9 +38,12 @@ test('up returns when the station is ready; status, a second up and down say wha
   const status = await run(['--home', home, '--json', 'status']);
   assert.equal(JSON.parse(status.out).pid, pid);
   assert.match((await run(['--home', home, 'status'])).out, new RegExp(`^station +\\S+, pid ${pid}, since`));
+  const output = join(home, 'logs', 'station.out');
+  writeFileSync(output, 'what it said before\n');
   const second = await run(['--home', home, '--json', 'up']);
   assert.deepEqual([second.code, JSON.parse(second.out).problem.code], [1, 'station/already-running']);
   assert.ok(isThere(pid));
+  assert.match(readFileSync(output, 'utf8'), /^what it said before/, 'of the station that runs');
   const list = await run(['--home', home, '--json', 'session', 'show', 's-nobody']);
   assert.equal(list.code, 1);
   assert.match(JSON.parse(list.out).problem.code, /\//);
@@ -89,12 +92,26 @@ test('a start that is given up ends what was started, before it says so', async 
   }
 });
 
+const readme = new URL('../../README.md', import.meta.url);
+/** What a demo prints, without what differs from one run to the next. */
+const anyDemo = (text: string): string =>
+  text
+    .replace(/^(session|workspace|created|policy)( +).*$/gm, '$1$2…')
+    .replace(/\b[0-9a-f]{12}\b/g, 'revision')
+    .trim();
+
 test('the demo calls the tool and leaves nothing behind', async (t) => {
   const TMPDIR = temporary(t);
   const ran = await run(['demo'], { env: { TMPDIR } });
   assert.equal(ran.code, 0, ran.err);
   assert.match(ran.out, /^tool \[completed\]: probe\.probe: probe answered$/m);
   assert.match(ran.out, /say-hello +placed/);
+  assert.equal(ran.err, 'starting a station in a temporary home…\n');
+  assert.equal(
+    anyDemo(ran.out),
+    anyDemo(/```text\n(session .*?)```/s.exec(readFileSync(readme, 'utf8'))?.[1] ?? ''),
+    'the README shows what the demo prints',
+  );
   assert.deepEqual(readdirSync(TMPDIR), []);
   assert.deepEqual(naming(TMPDIR), []);
 });

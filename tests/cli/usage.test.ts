@@ -1,6 +1,6 @@
 /** Arguments in, exit codes and text out; no station runs. */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { commandLine } from '../../host/cli/main.ts';
@@ -48,12 +48,14 @@ const lines: readonly (readonly [line: string, code: number, says: RegExp])[] = 
   ['', 2, /Usage: jupiter/],
   ['--help', 0, /Usage: jupiter/],
   ['help bundle', 0, /Usage: jupiter bundle/],
-  ['session create --help', 0, /--require-server/],
+  ['session create --help', 0, /--require-server.*opened but not\s+ready: it takes no prompt,\s+close it/s],
   ['nonsense', 2, /Unknown command 'nonsense'/],
   ['stauts', 2, /Did you mean status/],
   ['bundle', 2, /jupiter bundle --help/],
   ['bundle nonsense', 2, /cli\/usage/],
   ['bundle install', 2, /Missing required argument 'src'/],
+  ['session creat --agent a', 2, /Did you mean create/],
+  ['--version', 0, /^\d+\.\d+\.\d+\n$/],
   ['status extra', 2, /Too many arguments/],
   ['status --no-such-option', 2, /Unknown option/],
   ['--home', 2, /argument missing/],
@@ -77,7 +79,8 @@ const lines: readonly (readonly [line: string, code: number, says: RegExp])[] = 
   ['session respond s r --deny', 3, /No station runs/],
   ['session cancel s', 3, /No station runs/],
   ['session close s', 3, /No station runs/],
-  ['policy check /no/such/file', 1, /policy\//],
+  ['policy check /no/such/file', 1, /This file does not exist/],
+  ['session respond --help', 0, /respond s-1 r1 --allow/],
   ['policy set agents.a.program x', 1, /policy\//],
   ['bundle diagnose /no/such/folder', 1, /bundle\/folder-missing/],
   ['bundle pack /no/such/folder', 1, /bundle\/folder-missing/],
@@ -153,4 +156,24 @@ test('text of others cannot drive the terminal or break a table', () => {
   assert.equal(plain, 'error: bad[2J\n  evidence: l1 l2\n  code:     x/y');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colour is what is looked for
   assert.match(problemText(problem, { write: () => {}, colour: true }), /^\u001b\[1;31merror:\u001b\[0m /);
+});
+
+test('--json is one document without a command too, and where the system says no; nothing shows a stack', async (t) => {
+  const folder = temporary(t);
+  writeFileSync(`${folder}/file`, '');
+  const rows: readonly (readonly [args: readonly string[], code: number, problem: string])[] = [
+    [[], 2, 'cli/usage'],
+    [['--home', `${folder}/file/home`, 'init'], 1, 'cli/system'],
+    // A recursive mkdir of Node never comes back from here.
+    ...(process.platform === 'linux'
+      ? [[['--home', '/proc/none/home', 'init'], 1, 'cli/system'] as const]
+      : []),
+  ];
+  for (const [args, code, expected] of rows) {
+    const ran = await run(['--json', ...args]);
+    assert.equal(ran.code, code, ran.err);
+    assert.equal(JSON.parse(ran.out).problem.code, expected);
+    assert.equal(ran.err, '');
+    assert.doesNotMatch((await run(args)).err, /^ +at /m);
+  }
 });

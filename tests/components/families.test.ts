@@ -6,7 +6,7 @@ import { familyOf, serverOf } from '../../components/adapter/families.ts';
 import { handOver } from '../../components/adapter/servers.ts';
 
 test('a tool call goes to a server only by the sign of its agent', () => {
-  const servers = ['probe', 'probehttp', 'read'];
+  const servers = ['probe', 'probehttp', 'probe-x', 'read'];
   const table: readonly (readonly [
     agent: string | undefined,
     call: Record<string, unknown>,
@@ -18,6 +18,7 @@ test('a tool call goes to a server only by the sign of its agent', () => {
     ['gemini-cli', { title: 'probe (probehttp MCP Server)' }, 'probehttp'],
     ['gemini-cli', { title: 'read_file' }],
     ['Copilot', { title: 'probe-probe' }, 'probe'],
+    ['Copilot', { title: 'probe-x-tool' }, 'probe-x'],
     ['@agentclientprotocol/claude-agent-acp', { title: 'mcp__probe__probe' }, 'probe'],
     [
       '@agentclientprotocol/codex-acp',

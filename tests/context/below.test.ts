@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isBelow, makeBelow, plainBelow, strayBelow } from '../../host/paths/index.ts';
@@ -53,5 +54,32 @@ describe('walking below a root', () => {
     assert.equal(strayBelow(root, ['real', 'deep']), undefined);
     assert.equal(strayBelow(root, ['real', 'link'])?.code, 'paths/linked');
     assert.equal(strayBelow(root, ['gone'])?.code, 'paths/unreadable');
+    assert.equal(strayBelow(root, ['..'])?.code, 'paths/linked', 'not below the root at all');
   });
+  // Someone else makes the place between the look and the making.
+  const firsts: readonly (readonly [string, (at: string, elsewhere: string) => void, string])[] = [
+    ['a folder', (at) => mkdirSync(at), 'made'],
+    ['a link', (at, elsewhere) => symlinkSync(elsewhere, at), 'paths/linked real/new'],
+    ['a file', (at) => writeFileSync(at, ''), 'paths/not-a-folder real/new'],
+  ];
+  for (const [what, first, said] of firsts)
+    it(`P3: someone was first with ${what}`, (t) => {
+      const root = temporary(t);
+      prepared(root);
+      const real = fs.mkdirSync;
+      t.mock.method(fs, 'mkdirSync', (path: string) => {
+        fs.mkdirSync = real;
+        syncBuiltinESMExports();
+        first(path, join(root, 'elsewhere'));
+        return real(path);
+      });
+      syncBuiltinESMExports();
+      t.after(() => {
+        t.mock.restoreAll();
+        syncBuiltinESMExports();
+      });
+      const make = makeBelow(root, ['real', 'new', 'er']);
+      assert.equal(make.ok ? 'made' : `${make.problem.code} ${make.problem.subject}`, said);
+      assert.deepEqual(tree(join(root, 'elsewhere')), {});
+    });
 });

@@ -88,8 +88,8 @@ test('agents that misbehave', async (t) => {
   const bench = openBench(t, { policy: policy() });
   await bench.ask('up');
   const create = (agent: string, ...more: string[]) =>
-    bench.ask<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace, ...more);
-  const say = (id: string, text = 'hello') => bench.ask<Said>('session', 'say', id, text, '--wait');
+    bench.document<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace, ...more);
+  const say = (id: string, text = 'hello') => bench.document<Said>('session', 'say', id, text, '--wait');
   const show = (id: string) => bench.ask<Shown>('session', 'show', id);
   const respond = (id: string, request: string, answer: string) =>
     bench.ask('session', 'respond', id, request, answer);
@@ -225,6 +225,10 @@ test('agents that misbehave', async (t) => {
       shown.provisioning.servers.map(({ stage }) => stage),
       ['handed-over'],
     );
+  });
+  await t.test('a slash command is passed through as it was typed', async () => {
+    const { id } = await create('plain');
+    assert.deepEqual(told(await say(id, '/deploy to production')), ['/deploy to production']);
   });
   await t.test('C11: authentication is a named state with the methods it offers', async () => {
     const { state, reason } = await create('auth');

@@ -43,6 +43,8 @@ export interface Bench {
   readonly jupiter: (...args: readonly string[]) => Promise<Run>;
   /** Runs with `--json` and fails the test when the command did. */
   readonly ask: <T = Record<string, unknown>>(...args: readonly string[]) => Promise<T>;
+  /** As `ask`, where exit 1 may stand beside a whole answer: a session that ended, a turn that failed. */
+  readonly document: <T = Record<string, unknown>>(...args: readonly string[]) => Promise<T>;
   readonly policy: (text: string) => void;
   readonly file: (path: string, text: string) => string;
   readonly read: (path: string) => string;
@@ -65,17 +67,21 @@ export const openBench = (
   if (options.ownHome === true) mkdirSync(userHome);
   const env = { HOME: userHome, ...options.env };
   const jupiter = (...args: readonly string[]) => runJupiter(['--home', home, ...args], env);
+  const asking =
+    (accepted: (run: Run) => boolean) =>
+    async <T>(...args: readonly string[]): Promise<T> => {
+      const run = await jupiter('--json', ...args);
+      if (!accepted(run))
+        throw new Error(`jupiter ${args.join(' ')} → ${run.code}\n${run.stdout}\n${run.stderr}`);
+      return run.json() as T;
+    };
   const bench: Bench = {
     home,
     workspace,
     userHome,
     jupiter,
-    ask: async <T>(...args: readonly string[]) => {
-      const run = await jupiter('--json', ...args);
-      if (run.code !== 0)
-        throw new Error(`jupiter ${args.join(' ')} → ${run.code}\n${run.stdout}\n${run.stderr}`);
-      return run.json() as T;
-    },
+    ask: asking(({ code }) => code === 0),
+    document: asking(({ code, json }) => code === 0 || (code === 1 && json()['problem'] === undefined)),
     policy: (text) => writeFileSync(join(home, 'policy.jsonc'), text),
     file: (path, text) => {
       const full = join(workspace, path);

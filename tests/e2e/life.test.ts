@@ -51,8 +51,8 @@ const policy = (consumers: readonly string[] = modes) => {
 
 const asking = (bench: Bench) => ({
   create: (agent: string) =>
-    bench.ask<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace),
-  say: (id: string, text: string) => bench.ask<Said>('session', 'say', id, text, '--wait'),
+    bench.document<Shown>('session', 'create', '--agent', agent, '--cwd', bench.workspace),
+  say: (id: string, text: string) => bench.document<Said>('session', 'say', id, text, '--wait'),
   show: (id: string) => bench.ask<Shown>('session', 'show', id),
   transcript: async (id: string) =>
     (await bench.ask<{ entries: TranscriptEntry[] }>('session', 'transcript', id)).entries,
@@ -133,6 +133,8 @@ test('a session is provisioned anew when it is taken up; one that was not is clo
   assert.notEqual(provisioning.policyRevision, session.provisioning.policyRevision);
   const closed = await bench.ask<Shown>('session', 'close', other.id);
   assert.equal(closed.state, 'closed');
+  const { entries } = await bench.ask<{ entries: TranscriptEntry[] }>('session', 'transcript', other.id);
+  assert.equal(entries.at(-1)?.text, 'the session is closed');
 });
 
 test('C7: a client that leaves changes nothing, and another one picks up', async (t) => {

@@ -39,7 +39,7 @@ const benchWith = (t: test.TestContext, ...mode: string[]): { bench: Bench; mark
   return { bench, marker };
 };
 const create = (bench: Bench) =>
-  bench.ask<Session>('session', 'create', '--agent', 'listed', '--cwd', bench.workspace);
+  bench.document<Session>('session', 'create', '--agent', 'listed', '--cwd', bench.workspace);
 
 test('C6: an agent that ignores SIGTERM and has a grandchild is gone after close', async (t) => {
   const { bench, marker } = benchWith(t, 'stubborn', '-');
@@ -77,6 +77,7 @@ test('C5: an agent killed in mid-turn ends the turn and the session in a named s
   const said = await bench.jupiter('--json', 'session', 'say', session.id, 'go', '--wait');
   const after = await bench.ask<Session>('session', 'show', session.id);
   assert.equal(after.state, 'ended', said.stdout);
+  assert.equal(said.code, 1, 'the turn failed');
   assert.notEqual(after.reason ?? '', '');
   await until(() => processesNaming(marker).length === 0, 'no process is left');
 });

@@ -99,16 +99,19 @@ test('what was required and is missing makes the session not-ready, and it takes
   const bench = openBench(t, { policy: probePolicy() });
   await bench.ask('up');
   const create = ['session', 'create', '--cwd', bench.workspace];
-  const without = await bench.ask<Session>(...create, '--agent', 'other', '--require-server', 'probe');
+  const without = await bench.document<Session>(...create, '--agent', 'other', '--require-server', 'probe');
   assert.equal(without.state, 'not-ready');
   assert.match(without.reason ?? '', /probe/);
   const refused = await bench.jupiter('--json', 'session', 'say', without.id, 'hello');
   assert.equal(refused.code, 1);
   assert.equal((refused.json()['problem'] as { code: string }).code, 'session/not-ready');
 
-  const skill = await bench.ask<Session>(...create, '--agent', 'listed', '--require-skill', 'deploy');
+  const skill = await bench.document<Session>(...create, '--agent', 'listed', '--require-skill', 'deploy');
   assert.equal(skill.state, 'not-ready');
   assert.match(skill.reason ?? '', /deploy/);
+  const plain = await bench.jupiter(...create, '--agent', 'listed', '--require-skill', 'deploy');
+  assert.deepEqual([plain.code, plain.stderr], [1, '']);
+  assert.match(plain.stdout, /^state +not-ready: .*deploy/m);
 
   const met = await bench.ask<Session>(...create, '--agent', 'listed', '--require-server', 'probe');
   assert.equal(met.state, 'idle');
@@ -128,6 +131,7 @@ test('a broken policy grants nothing; mended, the station serves without a resta
     bench.workspace,
   );
   assert.equal(refused.code, 1);
+  assert.match((refused.json()['problem'] as { code: string }).code, /^policy\//, 'it says what is broken');
   const check = await bench.jupiter('policy', 'check');
   assert.equal(check.code, 1);
   assert.match(check.stdout + check.stderr, /policy\.jsonc:1:\d+/);

@@ -34,6 +34,7 @@ const good = [
   'longer-name~1',
   '😀.md',
   '...a',
+  'abcdef~123',
 ];
 for (const segment of good)
   test(`segment ${JSON.stringify(segment.slice(0, 20))} can be a name`, () =>
@@ -57,6 +58,7 @@ const bad: readonly (readonly [string, RegExp])[] = [
   ['.bearpunch\u200c-placed.json', /invisible/],
   ['\ufeffa', /invisible/],
   ['a\u2028b', /invisible/],
+  ['a\u2029b', /invisible/],
   ['a\uf03ab', /invisible/],
   ...[...'<>:"|?*\\\ufffd'].map((char) => [`a${char}b`, /not allowed/] as const),
   ...[
@@ -107,6 +109,20 @@ test('a relative path comes as its segments; another is paths/unsafe', () => {
   assert.equal(relativeSegments(`${'a/'.repeat(512)}a`).ok, false);
 });
 
+test('a path says what is wrong with it as a whole', () => {
+  for (const [path, said] of [
+    ['', /is empty/],
+    ['/a', /is absolute/],
+    ['a/'.repeat(600), /longer than 1024 bytes/],
+  ] as const) {
+    const result = relativeSegments(path);
+    assert.match(result.ok ? '' : result.problem.message, said, path);
+  }
+});
+
+test('a key is in lower case: rules look for names in it', () =>
+  assert.equal(collisionKey('Skills/ÀB/.Placed.JSON'), 'skills/àb/.placed.json'));
+
 test('P10: two paths with one key are one file somewhere', () => {
   const same: readonly (readonly [string, string])[] = [
     ['Readme.md', 'README.md'],
@@ -128,6 +144,9 @@ test('P10: two paths with one key are one file somewhere', () => {
     ['\u1e9e', 'ss'],
     ['Ꭰ', 'ꭰ'],
     ['ᾳ', 'ΑΙ'],
+    // ZFS may normalise to KC.
+    ['\uff21', 'a'],
+    ['\u00cc', '\u0131\u0300'],
   ];
   for (const [one, other] of same) assert.equal(collisionKey(one), collisionKey(other), `${one} ${other}`);
   for (const [one, other] of [
@@ -168,4 +187,8 @@ for (const [name, paths, pairs] of lists)
 
 test('a path is shown so that a terminal obeys nothing', () => {
   assert.equal(shownPath('a\u001b[2Jé\u202e\n\ud800'), 'a\\u{1b}[2Jé\\u{202e}\\u{a}\\u{d800}');
+});
+
+test('of a long path its beginning is shown', () => {
+  assert.equal(shownPath('x'.repeat(5_000)), 'x'.repeat(300));
 });

@@ -27,7 +27,8 @@ test('a secret is replaced in every form it may come in, wherever and however of
     assert.ok(!found.includes(form), name);
     assert.match(
       found,
-      /^before \[redacted TOKEN\]=* between \[redacted TOKEN\]=*\[redacted TOKEN\]=* after$/,
+      // The last character of base64 may share its bits with what comes next, and stays.
+      /^before \[redacted TOKEN\].?=* between \[redacted TOKEN\].?=*\[redacted TOKEN\].?=* after$/,
       name,
     );
   }
@@ -35,11 +36,11 @@ test('a secret is replaced in every form it may come in, wherever and however of
 });
 
 test('a secret of several lines is replaced line by line too: output comes in lines', () => {
-  const key = '-----BEGIN KEY-----\nMIIEvQ"IBADAN\r\nBg\n-----END KEY-----\n';
+  const key = '-----BEGIN KEY-----\nMIIEvQ"IBADANBgkqhkiG\r\nBg\n-----END KEY-----\n';
   const text = over({ KEY: key });
   assert.equal(text(key), '[redacted KEY]');
-  assert.equal(text('read MIIEvQ"IBADAN'), 'read [redacted KEY]');
-  assert.equal(text(JSON.stringify('MIIEvQ"IBADAN')), '"[redacted KEY]"');
+  assert.equal(text('read MIIEvQ"IBADANBgkqhkiG'), 'read [redacted KEY]');
+  assert.equal(text(JSON.stringify('MIIEvQ"IBADANBgkqhkiG')), '"[redacted KEY]"');
   assert.equal(text('Bg'), 'Bg', 'a line that is short may be an ordinary word');
 });
 

@@ -109,6 +109,10 @@ export const bundle = codes({
     message: 'A folder under `skills/` has no `SKILL.md`, so it makes no skill.',
     fix: 'Add `SKILL.md`, written so, or move the folder.',
   },
+  'bundle/skill-finding': {
+    message: 'Agents refuse, cut or misread a skill of the bundle.',
+    fix: 'Correct the line, and pack again; `jupiter skills check DIR` says more.',
+  },
   'bundle/hidden-file': {
     message: 'A hidden file is part of the bundle.',
     fix: 'Remove it and pack again unless it is meant to be there.',

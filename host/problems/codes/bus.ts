@@ -17,7 +17,7 @@ export const bus = codes({
   },
   'bus/ambiguous': {
     message: 'More than one component handles this command, and none was addressed.',
-    fix: 'Address one of them.',
+    fix: 'Uninstall the bundle that should not handle it; a component that publishes it names one of them.',
   },
   'bus/inbox-full': {
     message: 'The component has too many messages waiting.',

@@ -7,4 +7,8 @@ export const cli = codes({
     fix: 'Read the transcript above, and report it.',
   },
   'cli/interrupted': { message: 'Interrupted; what had been started was ended again.' },
+  'cli/system': {
+    message: 'The operating system refused what this command needs.',
+    fix: 'Check that the place exists, and who may use it.',
+  },
 });

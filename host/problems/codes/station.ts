@@ -11,7 +11,10 @@ export const station = codes({
     fix: 'Read the evidence and the log in the home, then run `jupiter up` again.',
   },
   'station/home-missing': { message: 'This home does not exist yet.', fix: 'Create it with `jupiter init`.' },
-  'station/home-exists': { message: 'This home exists already; nothing was changed.' },
+  'station/home-exists': {
+    message: 'This home exists already; nothing was changed.',
+    fix: 'Start it with `jupiter up`, or name another home with `--home`.',
+  },
   'station/home-unsafe': {
     message: 'The home can be written or read by other users.',
     fix: 'Run `chmod 700` on it.',

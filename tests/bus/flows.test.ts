@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Envelope, openInbox } from '../../host/bus/inbox.ts';
+
+const envelope = (flow: string, number: number, more: Partial<Envelope> = {}): Envelope => ({
+  message: { id: `${flow}${number}`, topic: 't', payload: '{}', source: 'test', at: 0 },
+  flow,
+  command: false,
+  ...more,
+});
+const ids = (batch: readonly Envelope[]) => batch.map(({ message }) => message.id).join(' ');
+
+test('flows take turns, each in its own order', () => {
+  const inbox = openInbox();
+  for (let number = 0; number < 6; number += 1) inbox.add(envelope('flood', number));
+  inbox.add(envelope('a', 0));
+  inbox.add(envelope('b', 0));
+  inbox.add(envelope('a', 1));
+  assert.equal(inbox.sizeOf('flood'), 6);
+  assert.equal(ids(inbox.take(4)), 'flood0 a0 b0 flood1');
+  inbox.add(envelope('b', 1));
+  assert.equal(ids(inbox.take(4)), 'a1 flood2 b1 flood3');
+  assert.deepEqual([inbox.size(), inbox.sizeOf('a'), inbox.sizeOf('flood')], [2, 0, 2]);
+  assert.equal(ids(inbox.take(9)), 'flood4 flood5');
+  assert.deepEqual([inbox.size(), ids(inbox.take(9))], [0, '']);
+});
+
+test('what is put back comes first, in its order, and one that is alone goes alone', () => {
+  const inbox = openInbox();
+  for (const flow of ['a', 'b']) for (const number of [0, 1]) inbox.add(envelope(flow, number));
+  const taken = inbox.take(3);
+  assert.equal(ids(taken), 'a0 b0 a1');
+  inbox.putBack(taken.map((each, index) => (index === 1 ? { ...each, alone: true } : each)));
+  assert.equal(inbox.size(), 4);
+  assert.equal(ids(inbox.take(9)), 'a0');
+  assert.equal(inbox.nextIsAlone(), true);
+  assert.equal(ids(inbox.take(9)), 'b0');
+  assert.equal(ids(inbox.take(9)), 'a1 b1');
+});
+
+test('ten thousand messages of one flow go through in order, and are all cleared', () => {
+  const inbox = openInbox();
+  for (let number = 0; number < 10_000; number += 1) inbox.add(envelope('x', number));
+  for (let number = 0; number < 5_000; number += 1) assert.equal(ids(inbox.take(1)), `x${number}`);
+  assert.equal(inbox.clear().length, 5_000);
+  assert.equal(inbox.size(), 0);
+});

@@ -1,0 +1,46 @@
+/** When a command that did its work exits 1: the rules as tables; tests/e2e holds the commands to them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exitOfCreate, exitOfTurn } from '../../host/cli/session-commands.ts';
+import { run, temporary } from './fixtures/command.ts';
+
+test('session create exits 1 where the session takes no prompt', () => {
+  for (const state of ['opening', 'not-ready', 'ended', 'closed'])
+    assert.deepEqual(exitOfCreate(state), { exit: 1 }, state);
+  for (const state of ['idle', 'running']) assert.deepEqual(exitOfCreate(state), {}, state);
+});
+
+test('session say --wait exits 1 where the turn failed or the session is over', () => {
+  const bad: readonly (readonly [stopReason: string | undefined, state: string | undefined])[] = [
+    ['failed', 'idle'],
+    ['station-stopped', 'idle'],
+    ['not-ready', 'not-ready'],
+    ['ended', 'ended'],
+    ['end_turn', 'ended'],
+    [undefined, 'closed'],
+    [undefined, undefined],
+  ];
+  for (const [stopReason, state] of bad) assert.deepEqual(exitOfTurn(stopReason, state), { exit: 1 });
+  for (const stopReason of ['end_turn', 'cancelled', 'max_tokens', 'refusal'])
+    assert.deepEqual(exitOfTurn(stopReason, 'idle'), {}, stopReason);
+});
+
+test('policy explain of an agent the policy does not know names those it knows', async (t) => {
+  const home = `${temporary(t)}/home`;
+  await run(['--home', home, 'init']);
+  const ran = await run(['--home', home, '--json', 'policy', 'explain', '--agent', 'nobody']);
+  const { problem } = JSON.parse(ran.out);
+  assert.deepEqual([ran.code, problem.code, problem.subject], [1, 'session/agent-unknown', 'nobody']);
+  assert.equal(problem.evidence, 'the policy names: echo');
+});
+
+test('the help says what each exit code stands for', async () => {
+  const { out } = await run(['--help']);
+  for (const line of [
+    /^ {2}0 {2}done$/m,
+    /^ {2}1 {2}a problem/m,
+    /^ {2}2 {2}usage$/m,
+    /^ {2}3 {2}no station/m,
+  ])
+    assert.match(out, line);
+});

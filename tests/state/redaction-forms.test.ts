@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { openRedactor } from '../../host/state/index.ts';
+
+const redactorFor = (value: string, name = 'TOKEN') =>
+  openRedactor(() => new Set([name]), { [name]: value }).text;
+const pem = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\nEFAASCBKcwggSjAgEAAoIBAQC7\n-----END KEY-----';
+
+describe('every form of a value is taken out', () => {
+  const value = 'ca/nary"1+ü-tail0';
+  const json = JSON.stringify(value).slice(1, -1);
+  const rows: readonly (readonly [string, string])[] = [
+    ['as it is', value],
+    ['in JSON', json],
+    ['in JSON in JSON', JSON.stringify(json).slice(1, -1)],
+    ['in JSON with escaped slashes', json.replaceAll('/', '\\/')],
+    ['in JSON of ASCII', json.replace('ü', '\\u00fc')],
+    ['in a URL', encodeURIComponent(value)],
+    ['in a URL, small letters', encodeURIComponent(value).replace(/%../g, (byte) => byte.toLowerCase())],
+    ['in hex', Buffer.from(value).toString('hex')],
+    ['in hex, capitals', Buffer.from(value).toString('hex').toUpperCase()],
+  ];
+  for (const [name, form] of rows)
+    it(name, () => assert.equal(redactorFor(value)(`<${form}>`), '<[redacted TOKEN]>'));
+
+  it('in Base64, wherever in its group it begins and ends', () => {
+    for (const before of ['', 'u', 'u:', 'us:', 'usr:'])
+      for (const after of ['', ':', ':x', ':xy'])
+        for (const encoding of ['base64', 'base64url'] as const) {
+          const text = Buffer.from(`${before}${value}${after}`).toString(encoding);
+          const left = redactorFor(value)(text);
+          assert.match(left, /\[redacted TOKEN\]/, text);
+          const rest = left.replace('[redacted TOKEN]', '').replaceAll('=', '');
+          const spare = Buffer.byteLength(before + after) * 2 + 4;
+          assert.ok(rest.length <= spare, `${text}: ${left}`);
+        }
+  });
+
+  it('a line of a value of several lines', () => {
+    const redact = redactorFor(pem);
+    for (const line of pem.split('\n')) assert.equal(redact(`| ${line}`), '| [redacted TOKEN]');
+    assert.equal(redact(JSON.stringify(pem)), '"[redacted TOKEN]"');
+    assert.equal(redactorFor('ok\nMIIEvQIBADANBgkqhkiG9w0BAQ')('ok then'), 'ok then');
+  });
+});
+
+describe('what is no secret stays', () => {
+  it('the path of something that exists', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'redaction-'));
+    assert.equal(redactorFor(folder)(`${folder}/repo`), `${folder}/repo`);
+    rmSync(folder, { recursive: true });
+    assert.equal(redactorFor(folder)(`${folder}/repo`), '[redacted TOKEN]/repo');
+  });
+  it('short values, and variables everybody has', () => {
+    assert.equal(redactorFor('short')('short'), 'short');
+    assert.equal(redactorFor('/usr/bin:/bin', 'PATH')('/usr/bin:/bin'), '/usr/bin:/bin');
+  });
+});

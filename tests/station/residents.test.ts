@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { packBundle } from '../../host/bundles/index.ts';
+import { demoAgent, firstPartyGrants, probePolicy } from '../e2e/harness.ts';
+import { code, create, dist, echoPolicy, openStationBench, type Up } from './fixture.ts';
+
+const echo = 'bearpunch.echo';
+const statusOf = async ({ client }: Up, id = echo) => {
+  const list = await client.call('bundle.list', {});
+  assert.ok(list.ok);
+  return list.value.bundles.find((bundle) => bundle.id === id);
+};
+const shortly = async (station: Up, id = echo): Promise<string> => {
+  const bundle = await statusOf(station, id);
+  return bundle === undefined
+    ? 'none'
+    : `${bundle.version} ${bundle.components.map((one) => `${one.state} ${one.problem?.code ?? ''}`.trim()).join()} ${bundle.problem?.code ?? ''}`.trim();
+};
+/** A copy of a shipped bundle, changed and packed. */
+const changed = async (
+  dir: string,
+  name: string,
+  version: string,
+  change: (manifest: Record<string, never[]>, folder: string) => void = () => {},
+): Promise<string> => {
+  const folder = join(dir, `${name}-${version}`);
+  cpSync(join(dist, name), folder, { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(folder, 'bundle.json'), 'utf8'));
+  manifest.version = version;
+  change(manifest, folder);
+  writeFileSync(join(folder, 'bundle.json'), JSON.stringify(manifest));
+  const packed = await packBundle(folder);
+  assert.ok(packed.ok, JSON.stringify(packed));
+  return folder;
+};
+
+test('a component waits for its grants, says which, and starts at the first request after they are there', async (t) => {
+  const { echo: _, ...less } = { ...firstPartyGrants, echo: 0 };
+  const { [echo]: granted, ...rest } = less;
+  const { policy, up, workspace } = openStationBench(
+    t,
+    echoPolicy({ grants: { ...rest, [echo]: ['store:own'] } }),
+  );
+  const station = await up();
+  assert.equal(await shortly(station), '0.1.0 failed bundle/not-granted');
+  const waiting = await statusOf(station);
+  assert.deepEqual(waiting?.ungranted, ['bus:publish']);
+  assert.equal(waiting?.components[0]?.problem?.evidence, 'bus:publish');
+  policy(echoPolicy({ grants: { ...rest, [echo]: granted } }));
+  await create(station.client, workspace);
+  assert.equal(await shortly(station), '0.1.0 running');
+  assert.deepEqual((await statusOf(station))?.ungranted, []);
+  policy(echoPolicy({ grants: rest }));
+  assert.equal(
+    await shortly(station),
+    '0.1.0 running',
+    'one that runs is refused at its next effect, not stopped',
+  );
+  assert.deepEqual((await statusOf(station))?.ungranted, ['bus:publish', 'store:own']);
+});
+
+test('two requests after a grant: both wait until the component runs', async (t) => {
+  const { [echo]: _, ...rest } = firstPartyGrants;
+  const { policy, up, workspace } = openStationBench(t, echoPolicy({ grants: rest }));
+  const { client } = await up();
+  await client.call('status', {});
+  policy(echoPolicy());
+  const asked = await Promise.all([
+    client.call('status', {}),
+    client.call('session.create', { agent: 'echo', cwd: workspace }),
+  ]);
+  const [, created] = asked;
+  assert.equal(
+    created?.ok && 'state' in created.value && created.value.state,
+    'idle',
+    JSON.stringify(created),
+  );
+});
+
+test('a new revision that cannot run is refused, what serves goes on; one without the component retires it', async (t) => {
+  const { dir, home, up, workspace, events } = openStationBench(t);
+  const station = await up();
+  const id = await create(station.client, workspace);
+  const before = (await statusOf(station))?.revision;
+  const stored = readdirSync(join(home, 'packages')).length;
+  const broken = await changed(dir, 'echo', '0.2.0', (_manifest, folder) =>
+    writeFileSync(join(folder, 'component.wasm'), 'no component'),
+  );
+  const refused = await station.client.call('bundle.install', { source: broken });
+  assert.match(code(refused), /^sandbox\//);
+  assert.equal((await statusOf(station))?.revision, before);
+  assert.equal(readdirSync(join(home, 'packages')).length, stored, 'nothing of it stays');
+  assert.equal(code(await station.client.call('session.say', { id, text: 'x', wait: true })), 'ok');
+
+  const better = await changed(dir, 'echo', '0.3.0');
+  const installed = await station.client.call('bundle.install', { source: better });
+  assert.ok(installed.ok && installed.value.components[0]?.state === 'running', JSON.stringify(installed));
+  assert.equal(await shortly(station), '0.3.0 running');
+  assert.equal(
+    code(await station.client.call('session.say', { id, text: 'x', wait: true })),
+    'ok',
+    'its store is kept',
+  );
+
+  const without = await changed(dir, 'echo', '0.4.0', (manifest) => {
+    manifest['components'] = [];
+  });
+  assert.equal(code(await station.client.call('bundle.install', { source: without })), 'ok');
+  assert.equal(await shortly(station), '0.4.0');
+  const created = await station.client.call('session.create', { agent: 'echo', cwd: workspace });
+  assert.ok(created.ok && created.value.state === 'ended', JSON.stringify(created));
+  await station.down();
+  assert.deepEqual(
+    events()
+      .filter((event) => event.includes(echo) && event.startsWith('bundle-'))
+      .map((event) => event.split(' ')[0]),
+    ['bundle-installed', 'bundle-refused', 'bundle-installed', 'bundle-installed'],
+  );
+});
+
+test('a bundle whose bytes changed is not in service: it says so, the others are, installing it again mends it', async (t) => {
+  const { home, up, workspace, events } = openStationBench(t);
+  const first = await up();
+  await first.down();
+  tamper(home);
+  const station = await up();
+  assert.equal(await shortly(station), '0.1.0 failed bundle/size-mismatch');
+  assert.equal(await shortly(station, 'bearpunch.sessions'), '0.1.0 running');
+  const verified = await station.client.call('bundle.verify', {});
+  assert.ok(verified.ok);
+  assert.deepEqual(
+    verified.value.bundles.filter((one) => one.problem !== undefined).map((one) => one.id),
+    [echo],
+  );
+  const mended = await station.client.call('bundle.install', { source: join(dist, 'echo') });
+  assert.equal(code(mended), 'ok', JSON.stringify(mended));
+  assert.equal(await shortly(station), '0.1.0 running');
+  await create(station.client, workspace);
+  await station.down();
+  assert.ok(events().some((event) => event.startsWith(`bundle-broken ${echo}`)));
+});
+
+/** Appends an empty custom section to Echo's component: other bytes, still a component. */
+const tamper = (home: string) => {
+  for (const file of readdirSync(join(home, 'packages'), { recursive: true, encoding: 'utf8' })) {
+    if (file.includes(echo) && file.endsWith('.wasm'))
+      appendFileSync(join(home, 'packages', file), Buffer.from([0, 2, 1, 97]));
+  }
+};
+
+test('a retry does not run a bundle whose bytes changed', async (t) => {
+  const { home, up } = openStationBench(t);
+  await (await up()).down();
+  tamper(home);
+  const station = await up();
+  assert.equal(await shortly(station), '0.1.0 failed bundle/size-mismatch');
+  const retried = await station.client.call('bundle.retry', { component: `${echo}:echo` });
+  assert.notEqual(code(retried), 'ok', JSON.stringify(retried));
+});
+
+test('uninstalled: out of service and out of the list; what is not there is named', async (t) => {
+  const { up, workspace } = openStationBench(t);
+  const station = await up();
+  const { client } = station;
+  for (const call of [
+    client.call('bundle.uninstall', { id: 'no.such' }),
+    client.call('bundle.retry', { component: 'no.such:one' }),
+    client.call('bundle.verify', { id: 'no.such' }),
+  ]) {
+    const refused = await call;
+    assert.equal(code(refused), 'bundle/not-installed');
+    assert.match(refused.ok ? '' : (refused.problem.evidence ?? ''), /bearpunch\.echo/);
+  }
+  assert.equal(
+    code(await client.call('bundle.retry', { component: `${echo}:other` })),
+    'bundle/no-component',
+  );
+  const retried = await client.call('bundle.retry', { component: `${echo}:echo` });
+  assert.ok(retried.ok && retried.value.components[0]?.restarts === 0, 'one that runs is left');
+  assert.equal(code(await client.call('bundle.uninstall', { id: echo })), 'ok');
+  assert.equal(await shortly(station), 'none');
+  const created = await client.call('session.create', { agent: 'echo', cwd: workspace });
+  assert.ok(created.ok && created.value.state === 'ended', JSON.stringify(created));
+  assert.equal(code(await client.call('bundle.uninstall', { id: 'bearpunch.sessions' })), 'ok');
+  assert.equal(code(await client.call('session.list', {})), 'bus/no-handler');
+  assert.equal(code(await client.call('bundle.uninstall', { id: 'bearpunch.contracts' })), 'ok');
+  assert.equal(code(await client.call('session.list', {})), 'bus/topic-unknown');
+});
+
+const withAgent = () =>
+  probePolicy({
+    programs: {
+      'claude-acp': { command: process.execPath, args: [demoAgent], inherit: ['PATH'], trust: 'full' },
+    },
+    servers: {},
+  });
+
+test('a component that leaves service ends what it runs', async (t) => {
+  const { up, workspace } = openStationBench(t, withAgent());
+  const { client } = await up();
+  await create(client, workspace, 'listed');
+  const running = async () => {
+    const status = await client.call('status', {});
+    return status.ok && status.value.processes;
+  };
+  assert.equal(await running(), 1);
+  assert.equal(code(await client.call('bundle.uninstall', { id: 'bearpunch.adapter' })), 'ok');
+  assert.equal(await running(), 0);
+});
+
+test('a provider uninstalled and installed again: its sessions of before are in a true state', async (t) => {
+  const { up, workspace } = openStationBench(t, withAgent());
+  const { client } = await up();
+  const id = await create(client, workspace, 'listed');
+  assert.equal(code(await client.call('bundle.uninstall', { id: 'bearpunch.adapter' })), 'ok');
+  assert.equal(code(await client.call('bundle.install', { source: join(dist, 'adapter') })), 'ok');
+  await client.call('session.say', { id, text: 'hello' });
+  const shown = await client.call('session.show', { id });
+  assert.ok(shown.ok && shown.value.state === 'ended', JSON.stringify(shown.ok && shown.value.state));
+});
