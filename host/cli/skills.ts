@@ -75,14 +75,17 @@ const lookJson = ({ skills, shadowed, collisions, problems, roots }: Look): unkn
 });
 
 const lookText = ({ skills, shadowed, collisions, problems, roots }: Look): string => {
-  const width = Math.max(0, ...skills.map(({ name }) => name.length));
+  // As it would be typed: the hint says what belongs behind the name.
+  const typed = ({ name, argumentHint }: Skill): string =>
+    argumentHint === undefined ? name : oneLine(`${name} ${argumentHint}`).slice(0, 60);
+  const width = Math.max(0, ...skills.map((skill) => typed(skill).length));
   const linked = roots.flatMap(({ path, via }) =>
     via === undefined ? [] : [`${path} is read through the link ${via.link} → ${via.target}`],
   );
   return [
     ...skills.map(
-      ({ name, origin, description }) =>
-        `${name.padEnd(width)}  [${originText(origin)}]  ${oneLine(description).slice(0, 120)}`,
+      (skill) =>
+        `${typed(skill).padEnd(width)}  [${originText(skill.origin)}]  ${oneLine(skill.description).slice(0, 120)}`,
     ),
     ...(skills.length === 0 ? ['no skills'] : []),
     ...shadowed.map(({ skill, reason }) => `shadowed: ${skill.name} in ${skill.path}: ${reason}`),

@@ -174,10 +174,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     policy: policy.current,
     env,
     bundleSkills,
-    report: (kind, subject, why) => {
-      events.add(kind, subject, why);
-      log.station('warn', `${subject}: ${why.message} ${why.evidence ?? ''}`);
-    },
+    report: events.add,
     onBug: (error) =>
       log.station('error', error instanceof Error ? (error.stack ?? error.message) : String(error)),
   });

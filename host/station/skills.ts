@@ -6,15 +6,25 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { ok, type Result } from '../problems/index.ts';
-import { openSkillLibrary, renderSkill, type SkillLibrary, type SkillSource } from '../skills/index.ts';
+import type { SkillLibrary, SkillSource } from '../skills/index.ts';
 import { installation } from './home.ts';
 
-export const stationSkills = (bundles: () => readonly SkillSource[]): SkillLibrary =>
-  openSkillLibrary({
-    person: join(homedir(), '.jupiter', 'skills'),
-    bundles,
-    shipped: join(installation(), 'skills'),
-  });
+/** The parser and its YAML are loaded with the first look. */
+export const stationSkills = (bundles: () => readonly SkillSource[]): SkillLibrary => {
+  let opened: Promise<SkillLibrary> | undefined;
+  const open = async (): Promise<SkillLibrary> =>
+    (await import('../skills/index.ts')).openSkillLibrary({
+      person: join(homedir(), '.jupiter', 'skills'),
+      bundles,
+      shipped: join(installation(), 'skills'),
+    });
+  return {
+    look: async (where) => {
+      opened ??= open();
+      return (await opened).look(where);
+    },
+  };
+};
 
 /** A skill's name behind a slash, and everything behind that; `/usr/bin is full` has none. */
 const command = /^\/([^\s/]+)(?:\s+(.*))?$/s;
@@ -31,5 +41,6 @@ export const promptExpansion =
     const skill = (await library.look({ cwd })).skills.find((one) => one.name === wanted);
     if (skill === undefined) return ok(text);
     const document = skill.document();
+    const { renderSkill } = await import('../skills/index.ts');
     return document.ok ? ok(renderSkill({ document: document.value, dir: skill.dir }, rest)) : document;
   };

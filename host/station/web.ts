@@ -2,7 +2,7 @@
  * What the station serves over HTTP: whether it listens, whose tokens are let in, what is published. The server itself
  * is given to the station by whoever opens it, and loaded only where something listens.
  */
-import { type Channel, openChannel } from '../mcp/index.ts';
+import type { Channel } from '../mcp/index.ts';
 import type { Policy } from '../policy/index.ts';
 import { type Problem, problem, type Result } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
@@ -61,6 +61,7 @@ export const openStationWeb = async (options: StationWebOptions): Promise<Statio
       return [];
     });
   };
+  const { openChannel } = await import('../mcp/index.ts');
   const channel = openChannel({
     server: { name: 'jupiter-station', version },
     sources: () => {

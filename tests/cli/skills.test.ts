@@ -94,3 +94,14 @@ test('skills check: exit 1 with a refusal, 0 with warnings; an unknown family is
   assert.equal(nothing.ok ? '' : nothing.problem.code, 'skill/nothing-to-check');
   await assert.rejects(ask('check', desk.dir, '--family', 'nobody'), { code: 'commander.invalidArgument' });
 });
+
+test('skills list shows the hint of a skill where its arguments belong', async (t) => {
+  const { desk, ask } = bench(t);
+  desk.write(
+    'repo/.jupiter/skills/ship/SKILL.md',
+    skillText('ship', 'Go.', 'argument-hint: <where> [when]\n'),
+  );
+  const answer = await ask('list', '--cwd', desk.at('repo'));
+  assert.ok(answer.ok);
+  assert.match(answer.value.plain, /^ship <where> \[when\] {2}\[project/m);
+});

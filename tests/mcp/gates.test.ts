@@ -151,18 +151,19 @@ test('X5: body over 1 MiB, deep JSON, batch, wrong content type, wrong mcp-metho
     const bare = String(list.body);
     return bare + ' '.repeat(length - bare.length);
   };
+  // A message like any other but for one parameter nobody reads.
   const deep = (levels: number): string =>
-    JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'x', params: {} }).replace(
-      '{}',
-      '['.repeat(levels) + ']'.repeat(levels),
-    );
+    String(list.body).replace('"_meta"', `"more":${'['.repeat(levels)}${']'.repeat(levels)},"_meta"`);
+  const older = olderRequest('skills/list');
   const rows: readonly (readonly [string, Sent, number, number?])[] = [
     ['1 MiB', with1(padded(1024 * 1024)), 200],
     ['over 1 MiB', with1(padded(1024 * 1024 + 1)), 413],
     ['over 1 MiB in pieces', with1(padded(1024 * 1024 + 1), { 'transfer-encoding': 'chunked' }), 413],
-    ['deep', with1(deep(64)), 400, -32_600],
+    ['as deep as may be', with1(deep(62)), 200],
+    ['deep', with1(deep(63)), 400, -32_600],
     ['very deep', with1(deep(200_000)), 400, -32_600],
     ['a batch', with1(`[${list.body}]`), 400, -32_600],
+    ['a batch of an older revision', { ...older, body: `[${older.body}]` }, 400, -32_600],
     ['an empty batch', with1('[]'), 400, -32_600],
     ['no JSON', with1('{'), 400, -32_700],
     ['nothing', with1(''), 400, -32_700],

@@ -151,6 +151,9 @@ test('S4: a skill is published whole or not at all, each reason is told once, an
     'at-size/big.bin': new Uint8Array(16 * 1024 * 1024 - document.length),
     'over-size/SKILL.md': skill('over-size'),
     'over-size/big.bin': new Uint8Array(16 * 1024 * 1024 - 10),
+    // At the limit as it stands, beyond it with the name and description that are put in front.
+    'grown/SKILL.md': '---\n---\nbody\n',
+    'grown/big.bin': new Uint8Array(16 * 1024 * 1024 - 13),
     'plain/SKILL.md': 'No frontmatter.\n',
     'linked/SKILL.md': skill('linked'),
     'locked/SKILL.md': skill('locked'),
@@ -173,6 +176,7 @@ test('S4: a skill is published whole or not at all, each reason is told once, an
   assert.deepEqual(await uris(), expected);
   const told = desk.left.map(({ where, problem }) => `${where.slice(desk.dir.length + 1)} ${problem.code}`);
   assert.deepEqual(told.sort(), [
+    'grown skill/too-large',
     'linked skill/link',
     ...(readable.length > 0 ? [] : ['locked skill/unreadable']),
     'over-size skill/too-large',

@@ -52,7 +52,8 @@ export const openChannel = (options: ChannelOptions): Channel => {
   /** While somebody listens, somebody must look. */
   const watch = (): void => {
     if (streams.size > 0 && timer === undefined) {
-      timer = setInterval(() => void catalog.look(), listenMs);
+      // A bug in looking is told by the next request, which meets it too.
+      timer = setInterval(() => catalog.look().catch(() => {}), listenMs);
       timer.unref();
     } else if (streams.size === 0) {
       clearInterval(timer);
