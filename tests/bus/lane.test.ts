@@ -79,6 +79,24 @@ test('W8: after a trap the messages of that batch run alone, one at a time, in t
   assert.equal(life(1).mostInFlight, 1, 'nothing beside a message that runs alone');
 });
 
+test('nothing is posted beside the last message that runs alone', async (t) => {
+  const { ask, life } = await openLaneBench(t, { batch: 3, callDeadlineMs: 300 });
+  const asked = [ask({}), ask({}), ask({ act: 'loop' }), ask({}), ask({})];
+  assert.deepEqual((await Promise.all(asked)).map(code), ['ok', 'ok', 'sandbox/deadline', 'ok', 'ok']);
+  assert.deepEqual(sizes(life(1)), [1, 1, 1]);
+  assert.equal(life(1).mostInFlight, 1);
+});
+
+test('a trap while detach waits ends its wait', async (t) => {
+  const { bus, ask, life } = await openLaneBench(t, { callDeadlineMs: 2_000 });
+  const asked = ask({ act: 'loop' });
+  await until(() => life(0).batches.length === 1);
+  const before = performance.now();
+  await bus.detach(name);
+  assert.ok(performance.now() - before < 3_500, 'at the deadline of what is under way, not at twice that');
+  assert.equal(code(await asked), 'sandbox/deadline');
+});
+
 test('a message that was refused: the instance is fresh, what came after runs again on it, what it started ends', async (t) => {
   const { ask, life, done, stored, watch } = await openLaneBench(t, { batch: 4 });
   const replies = await Promise.all([
@@ -135,6 +153,7 @@ test('six failures in a row park it, after waiting longer each time; it refuses 
   watch.failStarts = 6;
   const waiting = ask({});
   life(0).callbacks.onGone(problem('sandbox/gone'));
+  assert.equal(watch.starts.length, 2, 'the first time it is started again at once');
   assert.equal(life(0).stopped, true);
   assert.equal(status().state, 'waiting');
   const refused = await waiting;
@@ -197,7 +216,9 @@ test('detach: what is under way is finished, nothing more is begun, what waits i
   const asked = Array.from({ length: 8 }, () => ask({}));
   await until(() => life(0).batches.length >= 2);
   const begun = life(0).batches.length;
+  const before = performance.now();
   await bus.detach(name);
+  assert.ok(performance.now() - before < 5_000, 'at once when the last is answered, not at its deadline');
   const codes = (await Promise.all(asked)).map(code);
   assert.equal(codes.filter((one) => one === 'ok').length, begun);
   assert.deepEqual(codes.slice(begun), Array(8 - begun).fill('bus/component-stopped'));

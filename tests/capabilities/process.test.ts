@@ -12,7 +12,7 @@ const script = (text: string) => ({ command: '/bin/sh', args: ['-c', text], inhe
 const programs = {
   echo: { ...script('while read -r line; do echo "got $line"; done'), trust: 'full' },
   speaks: { ...script('echo "a secret"; echo "$SEEN-$HIDDEN-$ABSENT"; read -r line'), trust: 'full' },
-  complains: { ...script('printf "x%.0s" $(seq 3995) >&2; echo secret >&2; exit 3'), trust: 'full' },
+  complains: { ...script('printf "x%.0s" $(seq 3995) >&2; echo secret and more >&2; exit 3'), trust: 'full' },
   ends: { ...script('exit 7'), trust: 'full' },
   killed: { ...script('kill -9 $$'), trust: 'full' },
   chatty: { ...script('while :; do echo line; done'), trust: 'full' },
@@ -114,7 +114,7 @@ test('errors go to the log, redacted before they are cut at 4000 characters; the
   const { spawned, until, told, logged, cwd } = await real(t);
   await spawned(one, 'm', 'complains', cwd);
   await until((line) => line.includes('exited'));
-  assert.deepEqual(logged, [`${one} info complains: ${'x'.repeat(3995)}***`]);
+  assert.deepEqual(logged, [`${one} info complains: ${'x'.repeat(3995)}*** a`]);
   assert.deepEqual(told.splice(0), [`${one} exited {"process":"p-1","code":3}`]);
   await spawned(one, 'm', 'killed', cwd);
   await until((line) => line.includes('exited'));
@@ -141,6 +141,7 @@ test('what a message started stays when it is kept, and ends untold when it is r
   const kept = await spawned(one, 'm-1', 'echo', cwd);
   await spawned(one, 'm-2', 'chatty', cwd);
   await until((line) => line.includes('"line"'));
+  await spawned(one, 'm-2', 'echo', cwd);
   settleSpawns(one, 'm-1', true);
   settleSpawns(one, 'm-1', false);
   settleSpawns(one, 'm-2', false);
@@ -220,7 +221,16 @@ test('output of a component that has too much waiting is paused, and goes on whe
 /** Processes whose starts and ends are the test's: for bounds no machine should run up to. */
 const scripted = () => {
   const requests: ProcessRequest[] = [];
-  const running = { pid: 1, write: () => true, pause: () => {}, resume: () => {}, end: async () => {} };
+  let resumed = 0;
+  const running = {
+    pid: 1,
+    write: () => true,
+    pause: () => {},
+    resume: () => {
+      resumed += 1;
+    },
+    end: async () => {},
+  };
   const processes: Processes = {
     start: async (request) => {
       requests.push(request);
@@ -229,7 +239,7 @@ const scripted = () => {
     endAll: async () => {},
     running: () => requests.length,
   };
-  return { processes, requests };
+  return { processes, requests, resumed: () => resumed };
 };
 
 test('a component runs at most 500 processes; those that ended or did not start do not count', async () => {
@@ -254,6 +264,27 @@ test('the newest 5000 processes that ended are remembered as their component’s
   }
   assert.equal(owns(one, 'p-1'), false);
   assert.equal(owns(one, 'p-2'), true);
+});
+
+test('only what was paused is asked about and resumed, once', async () => {
+  const { processes, requests, resumed } = scripted();
+  let has = false;
+  let asked = 0;
+  const { spawned, eased } = bench(processes, {
+    hasRoom: () => {
+      asked += 1;
+      return has;
+    },
+  });
+  await spawned(one, 'm', 'echo', '/');
+  await spawned(one, 'm', 'echo', '/');
+  requests[0]?.onLines(['x'], 'stdout');
+  requests[1]?.onLines(['x'], 'stderr');
+  assert.equal(asked, 1, 'the error stream is not told to anybody');
+  has = true;
+  eased();
+  eased();
+  assert.deepEqual([resumed(), asked], [1, 2]);
 });
 
 test('an exit the station caused says its reason', async () => {
