@@ -168,7 +168,7 @@ test('agents that misbehave', async (t) => {
     async () => {
       const other = await turn('askother');
       assert.deepEqual(told(other.said), ['answered never']);
-      const entry = other.said.entries.find(({ role }) => role === 'permission');
+      const entry = other.said.entries.findLast(({ role }) => role === 'permission');
       assert.equal(entry?.state, 'denied');
       assert.match(entry?.text ?? '', /session it was not given/);
       const late = await create('askafter');
