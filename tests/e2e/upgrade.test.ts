@@ -26,13 +26,15 @@ const oldBundles = async (dir: string): Promise<string> => {
   const source = mkdtempSync(join(repository, '.cache', 'old-sessions-'));
   try {
     cpSync(join(repository, 'components'), join(source, 'components'), { recursive: true });
-    const create = join(source, 'components', 'sessions', 'create.ts');
-    const text = readFileSync(create, 'utf8');
+    const opener = join(source, 'components', 'sessions', 'provision.ts');
+    const text = readFileSync(opener, 'utf8');
     const before = text
       .replace("'bearpunch.agents.open.v2',", "'bearpunch.agents.open' as never,")
-      .replace(/^ +mcpServers: .*\n/m, '');
+      .replace(/^ +mcpServers: .*\n/m, '')
+      .replace(/^ +\.\.\.\(.*resume.*\n/m, '');
     assert.notEqual(before, text);
-    writeFileSync(create, before);
+    assert.doesNotMatch(before, /open\.v2',|mcpServers:/);
+    writeFileSync(opener, before);
     const manifestFile = join(out, 'sessions', 'bundle.json');
     const manifest = readFileSync(manifestFile, 'utf8').replaceAll(
       'bearpunch.agents.open.v2',
