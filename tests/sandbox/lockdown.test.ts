@@ -205,7 +205,9 @@ test('W4: a rejection nobody takes ends the worker, quietly for the host', async
   const handle = `() => { import('node:fs'); return [{ tag: 'done' }]; }`;
   const source = `export const instantiate = () => ({ component: { handle: ${handle} } });`;
   const { send, gone } = await running(await asGlue(folder, source), t);
-  assert.ok((await send([message1('m1')])).ok);
+  // The worker may end before its answer is out.
+  const result = await send([message1('m1')]);
+  assert.ok(result.ok || result.problem.code === 'sandbox/gone', JSON.stringify(result));
   assert.equal((await gone).code, 'sandbox/gone');
 });
 
