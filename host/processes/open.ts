@@ -17,8 +17,8 @@ import { resolveCommand } from './resolve.ts';
 import { openWatchdog, type Watchdog } from './watchdog.ts';
 import { type Launch, windowsLaunch } from './windows.ts';
 
-/** A spare gate is made this long after the last was taken: when whoever waits for that has gone on, ms. */
-const spareAfterMs = 200;
+/** A spare gate is made this long after the last was taken: while the program that was started still loads, ms. */
+const spareAfterMs = 25;
 
 const isWindows = process.platform === 'win32';
 

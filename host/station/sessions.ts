@@ -16,7 +16,7 @@ type Changed = output<typeof sessions.changed.event>;
 const defaultWaitMs = 90_000;
 const pageRows = 500;
 /** New rows are read together: a reader sees them this much later at most, ms. */
-const rowsWaitMs = 4;
+const rowsWaitMs = 1;
 /** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
 const entryUnits = 1024 * 1024;
 /** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */

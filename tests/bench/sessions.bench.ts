@@ -117,6 +117,7 @@ export const bench = async (): Promise<readonly Measured[]> => {
     const reference = singleCommits(join(bench.dir, 'reference.db'));
 
     // Each paced update names the moment its agent sent it, on the clock both processes share.
+    await turn(await create('paced'));
     const delays: number[] = [];
     await turn(await create('paced'), (text) => {
       const sent = /sent (\d+)/.exec(text)?.[1];
