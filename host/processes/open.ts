@@ -3,8 +3,8 @@
  * watchdog and the note know its group, and is let go only then.
  */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access, mkdir, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { ok, type Result, refuse } from '../problems/index.ts';
@@ -22,10 +22,10 @@ const spareAfterMs = 25;
 
 const isWindows = process.platform === 'win32';
 
-const isEnterable = async (folder: string): Promise<boolean> => {
+const isEnterable = (folder: string): boolean => {
   try {
-    if (!(await stat(folder)).isDirectory()) return false;
-    await access(folder, constants.X_OK);
+    if (!statSync(folder).isDirectory()) return false;
+    accessSync(folder, constants.X_OK);
     return true;
   } catch {
     return false;
@@ -181,16 +181,13 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     const texts = [cwd, ...args, ...Object.entries(env).flat()];
     if (texts.some((text) => text.includes('\0')))
       return spawnFailed(alias, 'null bytes in an argument or in the environment');
-    const [resolved, enterable] = await Promise.all([
-      resolveCommand(alias, request.command, {
-        path: process.env.PATH ?? '',
-        platform: process.platform,
-        ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
-      }),
-      isEnterable(cwd),
-    ]);
+    const resolved = resolveCommand(alias, request.command, {
+      path: process.env.PATH ?? '',
+      platform: process.platform,
+      ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
+    });
     if (!resolved.ok) return resolved;
-    if (!enterable) return refuse('process/no-directory', { subject: alias, evidence: cwd });
+    if (!isEnterable(cwd)) return refuse('process/no-directory', { subject: alias, evidence: cwd });
     const waiting = await waitingFor(request, resolved.value);
     if (!waiting.ok) return waiting;
     const { pipes, go } = waiting.value;
