@@ -25,9 +25,9 @@ const later = { now: () => Date.now() + 60_000 };
 
 const open = (t: TestContext, more: LibraryOptions & { readonly now?: () => number } = {}) => {
   const desk = openDesk(t);
-  mkdirSync(desk.at('home/work/repo/deep'), { recursive: true });
+  mkdirSync(desk.at('home/desk/repo/deep'), { recursive: true });
   const library = openSkillLibrary({ person: desk.at('home/.jupiter/skills'), ...later, ...more });
-  const look = (cwd = 'home/work/repo/deep') => library.look({ cwd: desk.at(cwd) });
+  const look = (cwd = 'home/desk/repo/deep') => library.look({ cwd: desk.at(cwd) });
   return { desk, look, library };
 };
 const named = (look: Look) => Object.fromEntries(look.skills.map(({ name, origin }) => [name, origin.tier]));
@@ -52,13 +52,13 @@ test('S10: for one name the person comes before the project, the nearest project
   const { desk, look } = open(t, { bundles: () => sources });
   for (const folder of [
     'home/.jupiter/skills',
-    'home/work/repo/.jupiter/skills',
-    'home/work/.jupiter/skills',
+    'home/desk/repo/.jupiter/skills',
+    'home/desk/.jupiter/skills',
   ]) {
     skillAt(desk, `${folder}/deploy`, 'deploy', folder);
   }
-  skillAt(desk, 'home/work/.jupiter/skills/review', 'review', 'outer');
-  skillAt(desk, 'home/work/repo/.jupiter/skills/review', 'review', 'inner');
+  skillAt(desk, 'home/desk/.jupiter/skills/review', 'review', 'outer');
+  skillAt(desk, 'home/desk/repo/.jupiter/skills/review', 'review', 'inner');
   sources.push(sourceAt(desk, 'b.one', 'review'), sourceAt(desk, 'b.one', 'ship'));
   const found = await look();
   assert.deepEqual(named(found), { deploy: 'person', review: 'project', ship: 'bundle' });
@@ -96,7 +96,7 @@ test("a folder that is the person's and an ancestor's is read once, also when it
     ['person'],
   );
   assert.deepEqual([found.skills.length, found.shadowed.length], [1, 0]);
-  symlinkSync(desk.at('home/.jupiter'), desk.at('home/work/repo/.jupiter'));
+  symlinkSync(desk.at('home/.jupiter'), desk.at('home/desk/repo/.jupiter'));
   const linked = await look();
   // It leads out of the project, and to what was read already.
   assert.deepEqual([linked.skills.length, linked.shadowed.length], [1, 0]);
@@ -108,9 +108,9 @@ test("a folder that is the person's and an ancestor's is read once, also when it
 
 test("the person's link to what is also a project's folder: read once, as the person's", async (t) => {
   const { desk, look } = open(t);
-  skillAt(desk, 'home/work/.jupiter/skills/deploy', 'deploy');
+  skillAt(desk, 'home/desk/.jupiter/skills/deploy', 'deploy');
   mkdirSync(desk.at('home/.jupiter'));
-  symlinkSync(desk.at('home/work/.jupiter/skills'), desk.at('home/.jupiter/skills'));
+  symlinkSync(desk.at('home/desk/.jupiter/skills'), desk.at('home/.jupiter/skills'));
   const found = await look();
   assert.deepEqual([named(found), found.shadowed, found.roots.length], [{ deploy: 'person' }, [], 1]);
 });
@@ -188,8 +188,8 @@ test("S12: the person's folder, or one skill in it, may be a link to a dotfiles 
 test("S13: a project's link that leaves the project is refused with the kind of its target", async (t) => {
   const { desk, look } = open(t);
   skillAt(desk, 'private/diary', 'diary', 'CANARY');
-  skillAt(desk, 'home/work/repo/shared/lint', 'lint');
-  const base = 'home/work/repo/.jupiter/skills';
+  skillAt(desk, 'home/desk/repo/shared/lint', 'lint');
+  const base = 'home/desk/repo/.jupiter/skills';
   mkdirSync(desk.at(base), { recursive: true });
   symlinkSync(desk.at('private/diary'), desk.at(`${base}/diary`));
   symlinkSync('../../shared/lint', desk.at(`${base}/lint`));
@@ -350,15 +350,15 @@ test("a project folder of another user is not read, unless the working directory
 }, async (t) => {
   const { desk, look } = open(t);
   skillAt(desk, 'home/.jupiter/skills/own', 'own');
-  skillAt(desk, 'home/work/.jupiter/skills/deploy', 'deploy');
-  chownSync(desk.at('home/work/.jupiter/skills'), 12_345, 12_345);
+  skillAt(desk, 'home/desk/.jupiter/skills/deploy', 'deploy');
+  chownSync(desk.at('home/desk/.jupiter/skills'), 12_345, 12_345);
   const found = await look();
   assert.deepEqual(named(found), { own: 'person' });
   assert.deepEqual(
     found.problems.map(({ problem }) => problem.code),
     ['skill/foreign-owner'],
   );
-  chownSync(desk.at('home/work/repo/deep'), 12_345, 12_345);
+  chownSync(desk.at('home/desk/repo/deep'), 12_345, 12_345);
   assert.deepEqual(named(await look()), { deploy: 'project', own: 'person' });
 });
 
