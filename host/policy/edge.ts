@@ -36,7 +36,7 @@ export interface ServerPolicy {
   readonly elicitation: 'queue' | 'agent';
 }
 
-/** One rule of the gate as it is written, and its place: `permissions.deny.0`. */
+/** One rule of the gate as it is written, and its place: `permissions.deny[0]`. */
 export interface GateRule {
   readonly text: string;
   readonly place: string;

@@ -65,7 +65,7 @@ const serverOf = ({
 
 const gateOf = (found: PolicyFile['permissions']): GatePolicy => {
   const rules = (kind: keyof GatePolicy): readonly GateRule[] =>
-    (found?.[kind] ?? []).map((text, at) => ({ text, place: `permissions.${kind}.${at}` }));
+    (found?.[kind] ?? []).map((text, at) => ({ text, place: `permissions.${kind}[${at}]` }));
   return { deny: rules('deny'), ask: rules('ask'), allow: rules('allow') };
 };
 
