@@ -71,9 +71,15 @@ export const provisionFor: ProvisionFor = (policy, agent, reached = []): Provisi
   const withheld: Withheld[] = [];
   const byPlace = new Map(reached.map((one) => [one.place, one]));
   for (const [name, server] of policy.servers) {
-    const verdict = verdictFor(policy, agent, name, server, byPlace.get(`servers.${name}`));
+    const way = byPlace.get(`servers.${name}`);
+    const verdict = verdictFor(policy, agent, name, server, way);
     if ('reason' in verdict) withheld.push({ name, ...verdict });
-    else offered.push({ name, rule: `servers.${name}.consumers`, transport: verdict.offered });
+    else
+      offered.push({
+        name: way?.name ?? name,
+        rule: `servers.${name}.consumers`,
+        transport: verdict.offered,
+      });
   }
   for (const { name, place, by } of reached) {
     if (place.startsWith('servers.')) continue;
