@@ -7,7 +7,7 @@ import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
 import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { outsideOf, provisionFor } from '../context/index.ts';
+import { folderInside, outsideOf, provisionFor, readTextFile, writeTextFile } from '../context/index.ts';
 import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
 import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
@@ -117,6 +117,12 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       return placements.place(cwd, sink, bundleSkills());
     },
   };
+  const files = {
+    read: (asked: Omit<Parameters<typeof readTextFile>[0], 'redact'>) => readTextFile({ ...asked, redact }),
+    write: (asked: Omit<Parameters<typeof writeTextFile>[0], 'redact'>) =>
+      writeTextFile({ ...asked, redact }),
+    folder: folderInside,
+  };
   const bus = openBus({
     state,
     events,
@@ -131,9 +137,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
         events.add('kill', `${component} ${id}`);
         capability.kill(component, id);
       },
+      release: capability.release,
       owns: capability.owns,
       settleSpawns: capability.settleSpawns,
-      call: answerCalls({ policy: policy.current, store, process: capability, context }),
+      call: answerCalls({ policy: policy.current, store, process: capability, context, files }),
     },
   });
   bus.onEased(capability.eased);

@@ -36,6 +36,23 @@ for (const [call, permission, answer] of calls)
       store,
       process: {
         spawn: async (...asked) => ({ ok: true, value: asked.join(' ') }),
+        runs: (component, process) =>
+          component === 'test.bundle:one' && process === 'p-1' ? { program: 'prog', cwd: '/w' } : undefined,
+        terminals: {
+          create: async (...asked) => ok(JSON.stringify(asked)),
+          output: (_component, terminal) => ok({ text: terminal, truncated: false, exit: null }),
+          owns: () => false,
+          kill: () => undefined,
+          release: () => undefined,
+          settle: () => undefined,
+          endOf: async () => undefined,
+        },
+      },
+      files: {
+        read: ({ cwd, path, line }) => ok(`${cwd} ${path} ${line}`),
+        write: ({ cwd, path, content }) =>
+          cwd === '/w' && path === 'a' && content === 'b' ? ok(undefined) : refuse('context/twin'),
+        folder: (cwd, path) => ok(`${cwd}/${path}`),
       },
       context: {
         servers: (agent) => `servers of ${agent}`,

@@ -3,7 +3,7 @@
  * JavaScript: a variant is `{tag, val}`, an absent option undefined. A value that does not fit is a fault of the host.
  */
 import type { Problem } from '../../problems/index.ts';
-import type { StoreEntry } from '../protocol.ts';
+import type { StoreEntry, SyncAnswer } from '../protocol.ts';
 import { HostFault } from './arguments.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -50,6 +50,9 @@ export const thrown = (found: Problem): never => {
   };
 };
 
+/** An answer of type `result<…, problem>`. */
+export const resultOf = (answer: SyncAnswer): unknown => (answer.ok ? answer.value : thrown(answer.problem));
+
 const transport = (value: unknown): unknown => {
   const found = record(value, 'transport');
   const type = text(found, 'type');
@@ -93,3 +96,33 @@ export const placements = (value: unknown): unknown =>
       files: typeof files === 'number' && Number.isInteger(files) && files >= 0 ? files : misfit('files'),
     };
   });
+
+const flag = (from: Json, key: string): boolean => {
+  const found = from[key];
+  return typeof found === 'boolean' ? found : misfit(key);
+};
+
+export const offered = (value: unknown): unknown => {
+  const found = record(value, 'offer');
+  return { read: flag(found, 'read'), write: flag(found, 'write'), terminals: flag(found, 'terminals') };
+};
+
+export const textAnswer = (value: unknown): string => (typeof value === 'string' ? value : misfit('text'));
+export const nothing = (_value: unknown): undefined => undefined;
+
+export const terminalOutput = (value: unknown): unknown => {
+  const found = record(value, 'output');
+  const exit = found.exit === null ? undefined : record(found.exit, 'exit');
+  const code = exit?.code ?? undefined;
+  return {
+    text: text(found, 'text'),
+    truncated: flag(found, 'truncated'),
+    exit:
+      exit === undefined
+        ? undefined
+        : {
+            code: typeof code === 'number' || code === undefined ? code : misfit('code'),
+            signal: option(exit, 'signal'),
+          },
+  };
+};
