@@ -5,7 +5,7 @@
 import { defineComponent } from '../guest/index.ts';
 import { cancel, close, get, list, respond, say, transcript } from './commands.ts';
 import { create } from './create.ts';
-import { announced, closed, failed, opened, permission, replied, settled, update } from './events.ts';
+import { announced, closed, failed, opened, permission, replied, settled, titled, update } from './events.ts';
 import { ask, observed, withdraw } from './gate.ts';
 import { onPermissionTimeout } from './permissions.ts';
 import { forget } from './records.ts';
@@ -30,6 +30,7 @@ export const component = defineComponent({
   subscribes: {
     'bearpunch.agents.opened': opened,
     'bearpunch.agents.announced': announced,
+    'bearpunch.agents.titled': titled,
     'bearpunch.agents.update': update,
     'bearpunch.agents.permission': permission,
     'bearpunch.agents.settled': settled,

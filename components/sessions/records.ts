@@ -27,6 +27,8 @@ export interface Session {
   asked?: readonly string[];
   /** The file of servers given for this session. */
   readonly mcpConfig?: string;
+  /** The title is the agent's, not a person's. */
+  agentTitled?: boolean;
   /** What the agent calls its session: by this it takes it up again. */
   agentSession?: string;
   /** The turn whose prompt, the row `seq`, is sent once the agent has taken up its session. */

@@ -133,6 +133,12 @@ export const announced = event(
   }),
 );
 
+/** What the agent calls its session; null where it takes the title back. */
+export const titled = event(
+  'bearpunch.agents.titled',
+  z.object({ session: sessionId, title: z.string().min(1).max(500).nullable() }),
+);
+
 /**
  * One thing an agent did. Text comes in pieces; a tool call's updates carry its ID and only what changed. `text` is
  * for people, `data` for programs, by role:

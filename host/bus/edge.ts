@@ -26,6 +26,7 @@ export interface EffectPorts {
   readonly wake: (component: string, token: string, afterMs: number) => void;
   readonly write: (component: string, process: string, text: string) => void;
   readonly kill: (component: string, process: string) => void;
+  readonly release: (component: string, terminal: string) => void;
   readonly owns: (component: string, process: string) => boolean;
   /** What was started while `message` was handled stays (`kept`) or is ended. */
   readonly settleSpawns: (component: string, message: string, kept: boolean) => void;

@@ -8,6 +8,7 @@ import { type Granted, grant, revoke } from './grants.ts';
 import type { Home } from './home.ts';
 import type { Placements } from './placements.ts';
 import type { Residents } from './residents.ts';
+import type { Servers } from './servers.ts';
 import type { SessionHandlers } from './sessions.ts';
 import { version } from './version.ts';
 import type { WebStatus } from './web.ts';
@@ -25,6 +26,7 @@ export interface HandlersOptions {
   readonly policy: PolicySource;
   readonly residents: Residents;
   readonly sessions: SessionHandlers;
+  readonly servers: Pick<Servers, 'handlers' | 'reconcile'>;
   readonly bundleSkills: () => readonly SkillSource[];
   readonly web: () => WebStatus | undefined;
   readonly placements: Placements;
@@ -41,11 +43,13 @@ const defaultEvents = 50;
 
 export const controlHandlers = (options: HandlersOptions): Handlers => {
   const { home, policy, residents, sessions } = options;
+  const mcp = options.servers.handlers;
   /** Every request sees the policy as it is now, also where components wait for a grant. */
   const current =
     <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {
       await residents.reconcile();
+      options.servers.reconcile();
       return work(...args);
     };
   /** A policy that cannot be read grants nothing, so no session could answer: its first problem says why. */
@@ -102,6 +106,12 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'session.respond': readable(sessions.respond),
     'session.cancel': readable(({ id }) => sessions.cancel(id)),
     'session.close': readable(sessions.close),
+    'mcp.list': readable(mcp['mcp.list']),
+    'mcp.tools': readable(mcp['mcp.tools']),
+    'mcp.call': readable(mcp['mcp.call']),
+    'mcp.reconnect': readable(mcp['mcp.reconnect']),
+    'mcp.enable': readable(mcp['mcp.enable']),
+    'mcp.disable': readable(mcp['mcp.disable']),
   });
 
   /** What changed in policy is in the ledger, and components that waited for it are started. */

@@ -121,6 +121,7 @@ export const openBusBench = async (
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
+      release: () => undefined,
       owns,
       settleSpawns: (_name, message, kept) => void done.push(`settle ${message} ${kept}`),
       call: (name, call) => {

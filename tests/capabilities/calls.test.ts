@@ -19,6 +19,11 @@ const calls: readonly (readonly [call: SyncCall, permission: string, answer: unk
   [{ call: 'process.spawn', program: 'p', cwd: '/w' }, 'process:spawn', 'test.bundle:one m-1 p /w'],
   [{ call: 'session-context.servers', agent: 'a' }, 'session-context:provision', 'servers of a'],
   [
+    { call: 'session-context.servers-for', session: 's', agent: 'a', cwd: '/w', mcpConfig: null },
+    'session-context:provision',
+    'test.bundle:one s a',
+  ],
+  [
     { call: 'session-context.place-skills', cwd: '/w', sink: 's' },
     'session-context:provision',
     'placed in /w s',
@@ -36,9 +41,27 @@ for (const [call, permission, answer] of calls)
       store,
       process: {
         spawn: async (...asked) => ({ ok: true, value: asked.join(' ') }),
+        runs: (component, process) =>
+          component === 'test.bundle:one' && process === 'p-1' ? { program: 'prog', cwd: '/w' } : undefined,
+        terminals: {
+          create: async (...asked) => ok(JSON.stringify(asked)),
+          output: (_component, terminal) => ok({ text: terminal, truncated: false, exit: null }),
+          owns: () => false,
+          kill: () => undefined,
+          release: () => undefined,
+          settle: () => undefined,
+          endOf: async () => undefined,
+        },
+      },
+      files: {
+        read: ({ cwd, path, line }) => ok(`${cwd} ${path} ${line}`),
+        write: ({ cwd, path, content }) =>
+          cwd === '/w' && path === 'a' && content === 'b' ? ok(undefined) : refuse('context/twin'),
+        folder: (cwd, path) => ok(`${cwd}/${path}`),
       },
       context: {
         servers: (agent) => `servers of ${agent}`,
+        serversFor: async (component, { session, agent }) => ok(`${component} ${session} ${agent}`),
         outside: (cwd, paths) => ok(`outside ${cwd} ${paths.join(' ')}`),
         placeSkills: async (cwd, sink) =>
           cwd === '/w' ? ok(`placed in ${cwd} ${sink}`) : refuse('bus/no-handler'),

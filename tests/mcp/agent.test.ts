@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { skillInstructions } from '../../host/mcp/agent/server.ts';
+import { skillInstructions } from '../../host/mcp/agent/tool.ts';
 import { skill, writeFiles } from './published.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
