@@ -1,6 +1,6 @@
 /**
- * MCP: what the station publishes (channel), and its own server for a session's agent (agent). The SDK is loaded when
- * it is first used.
+ * MCP: what the station publishes (channel), its own server for a session's agent (agent), and the servers it dials
+ * (connections). The SDK is loaded when it is first used.
  */
 import type { serveSkills as serve } from './agent/server.ts';
 
@@ -10,6 +10,19 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export type {
+  Answered,
+  Connection,
+  Connections,
+  ConnectionStatus,
+  Json,
+  RequestOptions,
+  ServerAsk,
+  ServerEntry,
+  ServerTool,
+} from './connections/edge.ts';
+export { type ConnectionLimits, usualLimits as usualConnectionLimits } from './connections/limits.ts';
+export { type ConnectionsOptions, openConnections } from './connections/open.ts';
 
 /** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
 export const serveSkills: typeof serve = async (options) =>
