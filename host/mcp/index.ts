@@ -1,8 +1,9 @@
 /**
- * MCP: what the station publishes (channel), and its own server for a session's agent (agent). The SDK is loaded when
- * it is first used.
+ * MCP: what the station publishes (channel), its own server for a session's agent (agent), the servers it dials, which
+ * agents reach at the gateway, and the gate each call passes. The SDK is loaded when it is first used.
  */
 import type { serveSkills as serve } from './agent/server.ts';
+import type { OpenGateway } from './gateway/edge.ts';
 
 export type { SkillServerOptions } from './agent/server.ts';
 export type { Sources } from './channel/catalog.ts';
@@ -10,7 +11,25 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export { decide } from './gate/decide.ts';
+export type { Decide, Decision, ToolName, Wanted } from './gate/edge.ts';
+export { serverAlias, toolNames } from './gate/names.ts';
+export type {
+  GateAnswer,
+  GateAsk,
+  GateRow,
+  Gateway,
+  GatewayAddress,
+  GatewayPorts,
+  GatewayServer,
+  OpenGateway,
+  StationServer,
+} from './gateway/edge.ts';
 
 /** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
 export const serveSkills: typeof serve = async (options) =>
   (await import('./agent/server.ts')).serveSkills(options);
+
+/** Loaded where a session is given a server by it. */
+export const openGateway: OpenGateway = async (options) =>
+  (await import('./gateway/gateway.ts')).openGateway(options);

@@ -7,6 +7,7 @@ import type { KnownProblem } from './codes/codes.ts';
 import { component } from './codes/component.ts';
 import { context } from './codes/context.ts';
 import { contract } from './codes/contract.ts';
+import { gateway } from './codes/gateway.ts';
 import { paths } from './codes/paths.ts';
 import { policy } from './codes/policy.ts';
 import { process } from './codes/process.ts';
@@ -29,6 +30,7 @@ export const registry = {
   ...component,
   ...context,
   ...contract,
+  ...gateway,
   ...paths,
   ...policy,
   ...process,
