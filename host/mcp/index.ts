@@ -1,8 +1,10 @@
 /**
- * MCP: what the station publishes (channel), its own server for a session's agent (agent), and the servers it dials
- * (connections). The SDK is loaded when it is first used.
+ * MCP: what the station publishes (channel), its own server for a session's agent (agent), the servers it dials, which
+ * agents reach at the gateway, and the gate each call passes. The SDK is loaded when it is first used.
  */
 import type { serveSkills as serve } from './agent/server.ts';
+import type { skillStation as station } from './agent/tool.ts';
+import type { OpenGateway } from './gateway/edge.ts';
 
 export type { SkillServerOptions } from './agent/server.ts';
 export type { Sources } from './channel/catalog.ts';
@@ -13,8 +15,8 @@ export type { LeftOut } from './channel/publish.ts';
 export type {
   Answered,
   Connection,
-  Connections,
   ConnectionStatus,
+  Connections,
   Json,
   RequestOptions,
   ServerAsk,
@@ -23,7 +25,29 @@ export type {
 } from './connections/edge.ts';
 export { type ConnectionLimits, usualLimits as usualConnectionLimits } from './connections/limits.ts';
 export { type ConnectionsOptions, openConnections } from './connections/open.ts';
+export { decide } from './gate/decide.ts';
+export type { Decide, Decision, ToolName, Wanted } from './gate/edge.ts';
+export { serverAlias, toolNames } from './gate/names.ts';
+export type {
+  GateAnswer,
+  GateAsk,
+  GateRow,
+  Gateway,
+  GatewayAddress,
+  GatewayPorts,
+  GatewayServer,
+  OpenGateway,
+  StationServer,
+} from './gateway/edge.ts';
 
 /** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
 export const serveSkills: typeof serve = async (options) =>
   (await import('./agent/server.ts')).serveSkills(options);
+
+/** The tool `Skill` as the gateway serves it. */
+export const skillStation: typeof station = async (...given) =>
+  (await import('./agent/tool.ts')).skillStation(...given);
+
+/** Loaded where a session is given a server by it. */
+export const openGateway: OpenGateway = async (options) =>
+  (await import('./gateway/gateway.ts')).openGateway(options);

@@ -8,6 +8,7 @@ import { component } from './codes/component.ts';
 import { connections } from './codes/connections.ts';
 import { context } from './codes/context.ts';
 import { contract } from './codes/contract.ts';
+import { gateway } from './codes/gateway.ts';
 import { mcp } from './codes/mcp.ts';
 import { paths } from './codes/paths.ts';
 import { policy } from './codes/policy.ts';
@@ -33,6 +34,7 @@ export const registry = {
   ...context,
   ...contract,
   ...mcp,
+  ...gateway,
   ...paths,
   ...policy,
   ...process,
