@@ -161,7 +161,9 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
           ...(exit.signal === null ? {} : { signal: exit.signal }),
           ...(exit.problem === undefined ? {} : { reason: `${exit.problem.code}: ${exit.problem.message}` }),
         };
-        void over.then(() => silent || ports.tell(one.component, 'station.process.exited', ended, one.id));
+        const tell = () => silent || ports.tell(one.component, 'station.process.exited', ended, one.id);
+        if (over === undefined) tell();
+        else void over.then(tell);
       },
     });
     if (!started.ok) return started.problem;

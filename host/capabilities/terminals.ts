@@ -43,8 +43,8 @@ export interface Terminals {
   readonly kill: (terminal: string) => void;
   readonly release: (terminal: string) => void;
   readonly settle: (component: string, message: string, kept: boolean) => void;
-  /** Ends those of one process; resolves when they are gone. */
-  readonly endOf: (process: string) => Promise<void>;
+  /** Ends those of one process; resolves when they are gone. Undefined where it has none. */
+  readonly endOf: (process: string) => Promise<void> | undefined;
 }
 
 export interface TerminalPorts {
@@ -200,8 +200,9 @@ export const openTerminals = (ports: TerminalPorts): Terminals => {
       if (!kept) for (const one of unsettled.get(key) ?? []) void disown(one);
       unsettled.delete(key);
     },
-    endOf: async (process) => {
-      await Promise.all(of(process).map(disown));
+    endOf: (process) => {
+      const its = of(process);
+      return its.length === 0 ? undefined : Promise.all(its.map(disown)).then(() => undefined);
     },
   };
 };

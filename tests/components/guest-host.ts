@@ -28,6 +28,7 @@ export interface Published {
 export interface Platform {
   readonly now?: () => number;
   readonly spawn?: (program: string, cwd: string) => string;
+  readonly offered?: (process: string, agent: string) => unknown;
   readonly servers?: (agent: string) => unknown;
   /** Where a test says nothing, as `servers`. */
   readonly serversFor?: (session: string, agent: string, cwd: string, mcpConfig?: string) => unknown;
@@ -165,6 +166,17 @@ export const loadGuest = async (wasm: string, platform: Platform = {}): Promise<
       spawn: platform.spawn ?? missing('spawn'),
       write: (process: string, text: string) => void current.written.push({ process, text }),
       kill: (process: string) => void current.killed.push(process),
+    },
+    'bearpunch:station/workspace': {
+      offered: platform.offered ?? (() => ({ read: false, write: false, terminals: false })),
+      readTextFile: missing('readTextFile'),
+      writeTextFile: missing('writeTextFile'),
+    },
+    'bearpunch:station/terminals': {
+      create: missing('create'),
+      output: missing('output'),
+      kill: () => undefined,
+      release: () => undefined,
     },
     'bearpunch:station/session-context': {
       servers: platform.servers ?? missing('servers'),

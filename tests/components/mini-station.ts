@@ -143,7 +143,16 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
       children.get(text.process)?.stdin?.write(text.text);
     }
     for (const id of asked.killed) end(id);
-    for (const wake of asked.wakes) wakes.push({ component: from.name, ...wake });
+    for (const wake of asked.wakes) {
+      wakes.push({ component: from.name, ...wake });
+      // What is to be next is next; nothing else of the clock runs here.
+      if (wake.afterMs === 0)
+        from.inbox.push({
+          topic: 'station.woke',
+          payload: JSON.stringify({ token: wake.token }),
+          source: 'station',
+        });
+    }
     logs.push(...asked.logs);
     for (const { topic, payload, to, token } of asked.published) {
       const parsed = JSON.parse(payload) as Record<string, unknown>;

@@ -44,7 +44,9 @@ test('M9: reconnected ten times, exactly one program lives, and none after the e
   for (let n = 0; n < 10; n += 1) assert.ok(desk.connections.reconnect('policy/raw').ok);
   assert.deepEqual(desk.get('raw').status(), { state: 'connecting' });
   await desk.connected('raw');
-  const pids = desk.journalled().flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []));
+  const pids = desk
+    .journalled()
+    .flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []));
   assert.equal(pids.filter(alive).length, 1);
   assert.equal(desk.processes.running(), 1);
   await desk.connections.close();

@@ -13,7 +13,11 @@ export const program = (
   name: string,
   command: string,
   args: readonly string[],
-  more: Partial<ServerEntry> & { env?: Record<string, string>; inherit?: readonly string[]; cwd?: string } = {},
+  more: Partial<ServerEntry> & {
+    env?: Record<string, string>;
+    inherit?: readonly string[];
+    cwd?: string;
+  } = {},
 ): ServerEntry => {
   const { env = {}, inherit, cwd, ...rest } = more;
   const transport = {
@@ -54,10 +58,7 @@ export interface Desk {
   readonly journalled: () => readonly string[];
   readonly get: (name: string) => Connection;
   /** When the connection is as wanted. */
-  readonly until: (
-    name: string,
-    wanted: (connection: Connection) => boolean,
-  ) => Promise<Connection>;
+  readonly until: (name: string, wanted: (connection: Connection) => boolean) => Promise<Connection>;
   readonly connected: (name: string) => Promise<Connection>;
   /** States in the order they came, of every server. */
   readonly seen: readonly string[];
