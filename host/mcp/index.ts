@@ -13,8 +13,8 @@ export type { LeftOut } from './channel/publish.ts';
 export type {
   Answered,
   Connection,
-  Connections,
   ConnectionStatus,
+  Connections,
   Json,
   RequestOptions,
   ServerAsk,

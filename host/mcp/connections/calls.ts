@@ -205,7 +205,8 @@ export const openCalls = (
   const heardAsk = async (id: string | number, method: string, params: Json): Promise<void> => {
     const whose = asker();
     const refuse = (why?: string): void => post({ id, error: refusedAsk(method, why) });
-    if (whose.ambiguous === true) return refuse('calls of several sessions run, so nobody can tell whom it asks');
+    if (whose.ambiguous === true)
+      return refuse('calls of several sessions run, so nobody can tell whom it asks');
     const { call } = whose;
     if (call === undefined) return refuse('no call runs that could be asked');
     const withdrawn = new AbortController();

@@ -4,12 +4,19 @@
  */
 import { type Problem, problem } from '../../problems/index.ts';
 import { forgotten } from './calls.ts';
-import type { Answered, Connection, ConnectionStatus, Json, RequestOptions, ServerTool } from './edge.ts';
-import type { ServerEntry } from './edge.ts';
+import type {
+  Answered,
+  Connection,
+  ConnectionStatus,
+  Json,
+  RequestOptions,
+  ServerEntry,
+  ServerTool,
+} from './edge.ts';
 import { dial, type Live, type LivePorts } from './live.ts';
 import { openServerLog } from './log.ts';
-import type { Turns } from './turns.ts';
 import { type Refreshing, refreshing, sameTools } from './tools.ts';
+import type { Turns } from './turns.ts';
 
 export interface ConnectionPorts extends LivePorts {
   readonly logs: string;
@@ -68,8 +75,7 @@ export const openConnection = (
     renewing?.resolve();
     renewing = undefined;
   };
-  const lost = (evidence: string): Problem =>
-    problem('connections/lost', { subject: entry.name, evidence });
+  const lost = (evidence: string): Problem => problem('connections/lost', { subject: entry.name, evidence });
   const become = (now: ConnectionStatus): void => {
     if (sameStatus(status, now)) return;
     status = now;
@@ -87,10 +93,14 @@ export const openConnection = (
   const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
-      signal.addEventListener('abort', () => {
-        clearTimeout(timer);
-        resolve();
-      }, { once: true });
+      signal.addEventListener(
+        'abort',
+        () => {
+          clearTimeout(timer);
+          resolve();
+        },
+        { once: true },
+      );
       if (signal.aborted) resolve();
     });
   const aborted = (signal: AbortSignal): Promise<'stopped'> =>
@@ -142,7 +152,9 @@ export const openConnection = (
     become(again ? { state: 'connecting' } : failure(found));
     settleRenewal();
     await made.end(
-      found.code === 'connections/too-large' ? found : lost(`${found.code}: ${found.evidence ?? found.message}`),
+      found.code === 'connections/too-large'
+        ? found
+        : lost(`${found.code}: ${found.evidence ?? found.message}`),
     );
     return again;
   };

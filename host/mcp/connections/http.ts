@@ -67,7 +67,11 @@ const refusalIn = (all: readonly unknown[]): Refusal | undefined => {
 };
 
 /** What an error of the SDK or of `fetch` means. `unreachable` where nothing answered. */
-export const httpProblem = (entry: ServerEntry, error: unknown, redact: (text: string) => string): Problem => {
+export const httpProblem = (
+  entry: ServerEntry,
+  error: unknown,
+  redact: (text: string) => string,
+): Problem => {
   const all = causes(error);
   const known = all.find((one): one is ProblemError => one instanceof ProblemError);
   if (known !== undefined) return known.problem;
@@ -79,7 +83,12 @@ export const httpProblem = (entry: ServerEntry, error: unknown, redact: (text: s
       evidence: redact(`HTTP ${refusal.status}: ${refusal.text}`).slice(0, shownText),
     });
   const deepest = all.at(-1) as { code?: unknown; message?: unknown };
-  const fetched = all.some((one) => one instanceof TypeError || typeof (one as { code?: unknown }).code === 'string' && /^(E[A-Z]+|UND_ERR_.*)$/.test(String((one as { code?: unknown }).code)));
+  const fetched = all.some(
+    (one) =>
+      one instanceof TypeError ||
+      (typeof (one as { code?: unknown }).code === 'string' &&
+        /^(E[A-Z]+|UND_ERR_.*)$/.test(String((one as { code?: unknown }).code))),
+  );
   return problem(fetched ? 'connections/unreachable' : 'connections/handshake', {
     subject,
     evidence: redact(String(deepest?.code ?? deepest?.message ?? error)).slice(0, shownText),
@@ -130,9 +139,7 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
   const url = urlOf(entry, transport, env);
   if (!url.ok) return url;
   if (options.isOwn(url.value))
-    return failed(
-      problem('connections/own-address', { subject: entry.name, evidence: url.value.origin }),
-    );
+    return failed(problem('connections/own-address', { subject: entry.name, evidence: url.value.origin }));
   const checked = headersOf(entry, transport, env);
   if (!checked.ok) return checked;
   const { StreamableHTTPClientTransport: Streamable } = await import('@modelcontextprotocol/client');
@@ -203,7 +210,12 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
     if (found.code === 'connections/unreachable' || found.code === 'connections/needs-authentication')
       options.lost(found);
     if (found.code === 'connections/unreachable')
-      return { problem: problem('connections/lost', { subject, ...(found.evidence === undefined ? {} : { evidence: found.evidence }) }) };
+      return {
+        problem: problem('connections/lost', {
+          subject,
+          ...(found.evidence === undefined ? {} : { evidence: found.evidence }),
+        }),
+      };
     return { problem: found };
   };
 
@@ -221,7 +233,10 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
           headers: { [callHeader]: String(id), ...parameterHeaders(message, options.schemaOf) },
           onRequestStreamEnd: () =>
             tell({
-              problem: problem('connections/lost', { subject, evidence: 'its stream ended without an answer' }),
+              problem: problem('connections/lost', {
+                subject,
+                evidence: 'its stream ended without an answer',
+              }),
             }),
         })
         .catch((error: unknown) => {
@@ -241,4 +256,3 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
     },
   });
 };
-

@@ -41,7 +41,11 @@ export const share = (link: () => Link, heard: (message: Json) => boolean): Shar
         },
         start: async () => {},
         send: (message, options) => {
-          if ('method' in message && 'id' in message && /^(initialize|server\/discover)$/.test(message.method))
+          if (
+            'method' in message &&
+            'id' in message &&
+            /^(initialize|server\/discover)$/.test(message.method)
+          )
             asking.add(message.id);
           return link().carry(message as unknown as Json, options);
         },

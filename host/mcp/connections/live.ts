@@ -220,7 +220,15 @@ export const dial = async (
     const tools = hasTools ? await list() : ok<readonly ServerTool[]>([]);
     if (!tools.ok) return tools;
     if (modern) void listen(about.capabilities);
-    return ok({ calls: made, about, tools: tools.value, readTools: list, lost: over.promise, forget: () => over.resolve(forgotten), end });
+    return ok({
+      calls: made,
+      about,
+      tools: tools.value,
+      readTools: list,
+      lost: over.promise,
+      forget: () => over.resolve(forgotten),
+      end,
+    });
   };
 
   /** What the server says unasked comes by subscription since 2026-07-28. */

@@ -60,7 +60,9 @@ const encoded = (text: string): string =>
 const textOf = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value;
   if (typeof value === 'boolean' || Number.isSafeInteger(value)) return String(value);
-  return typeof value === 'number' && Number.isFinite(value) && !Number.isInteger(value) ? String(value) : undefined;
+  return typeof value === 'number' && Number.isFinite(value) && !Number.isInteger(value)
+    ? String(value)
+    : undefined;
 };
 
 /** Headers of a message; none unless it calls a tool whose schema has marks. */

@@ -23,8 +23,7 @@ export const readTools = async (
   let cursor: string | undefined;
   for (let page = 0; page < pages; page += 1) {
     const answered = await calls.request('tools/list', cursor === undefined ? {} : { cursor });
-    if (answered === forgotten)
-      return failed(problem('connections/session-forgotten', { subject: name }));
+    if (answered === forgotten) return failed(problem('connections/session-forgotten', { subject: name }));
     if ('problem' in answered) return failed(answered.problem);
     if ('error' in answered) {
       if (answered.error.code === methodNotFound) return ok([]);
@@ -105,4 +104,3 @@ export const refreshing = (read: () => Promise<void>, limits: ConnectionLimits):
 
 export const sameTools = (a: readonly ServerTool[], b: readonly ServerTool[]): boolean =>
   a.length === b.length && JSON.stringify(a) === JSON.stringify(b);
-
