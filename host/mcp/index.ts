@@ -10,6 +10,12 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export {
+  type ProjectServers,
+  readMcpConfig,
+  readProjectSettings,
+  type SessionServers,
+} from './connections/config.ts';
 export type {
   Answered,
   Connection,
@@ -21,8 +27,10 @@ export type {
   ServerEntry,
   ServerTool,
 } from './connections/edge.ts';
+export { allEntries, type EntrySources, serverEntries } from './connections/entries.ts';
 export { type ConnectionLimits, usualLimits as usualConnectionLimits } from './connections/limits.ts';
 export { type ConnectionsOptions, openConnections } from './connections/open.ts';
+export { type Secrets, secretsOf } from './connections/secrets.ts';
 
 /** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
 export const serveSkills: typeof serve = async (options) =>

@@ -183,7 +183,7 @@ test('M13: what a refusal echoes is redacted', async (t) => {
 test('M4: large answers, whole or as events, up to the limit; what is over it fails alone', async (t) => {
   const server = await startRawHttp(t, ({ message }, response) => {
     if (message.method !== 'tools/call') return false;
-    const { bytes, as } = (message.params ?? {})['arguments'] as { bytes: number; as: string };
+    const { bytes = 0, as = '' } = (message.params?.['arguments'] ?? {}) as { bytes?: number; as?: string };
     const answer = { jsonrpc: '2.0', id: message.id, result: { content: [{ text: 'x'.repeat(bytes) }] } };
     if (as === 'json') json(response, answer);
     else if (as === 'chunks') {
