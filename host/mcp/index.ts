@@ -12,6 +12,12 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export {
+  type ProjectServers,
+  readMcpConfig,
+  readProjectSettings,
+  type SessionServers,
+} from './connections/config.ts';
 export type {
   Answered,
   Connection,
@@ -23,8 +29,10 @@ export type {
   ServerEntry,
   ServerTool,
 } from './connections/edge.ts';
+export { allEntries, type EntrySources, serverEntries } from './connections/entries.ts';
 export { type ConnectionLimits, usualLimits as usualConnectionLimits } from './connections/limits.ts';
 export { type ConnectionsOptions, openConnections } from './connections/open.ts';
+export { type Secrets, secretsOf } from './connections/secrets.ts';
 export { decide } from './gate/decide.ts';
 export type { Decide, Decision, ToolName, Wanted } from './gate/edge.ts';
 export { serverAlias, toolNames } from './gate/names.ts';

@@ -5,14 +5,15 @@
  */
 import { type Provision, provisionFor, type Reached } from '../context/index.ts';
 import {
+  allEntries,
   type Connections,
   type GatewayAddress,
   type GatewayServer,
-  type McpConfig,
-  type ProjectSettings,
+  type ProjectServers,
   readMcpConfig,
   readProjectSettings,
   type ServerEntry,
+  type SessionServers,
   serverAlias,
   serverEntries,
 } from '../mcp/index.ts';
@@ -45,8 +46,8 @@ interface Known {
   readonly cwd: string;
   /** Who asked first. */
   readonly asker: string;
-  readonly project: ProjectSettings | undefined;
-  readonly config: McpConfig | undefined;
+  readonly project: ProjectServers | undefined;
+  readonly config: SessionServers | undefined;
   seen?: { readonly revision: string; readonly servers: readonly GatewayServer[] };
 }
 
@@ -81,18 +82,11 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
       ...(session?.project === undefined ? {} : { project: session.project }),
       ...(session?.config === undefined
         ? {}
-        : { session: { id: session.id, cwd: session.cwd, config: session.config } }),
+        : { session: { id: session.id, cwd: session.cwd, servers: session.config.servers } }),
     });
 
-  /** Of one key the entry that is dialled, where one is: a project may disable for its sessions what others use. */
-  const allEntries = (): readonly ServerEntry[] => {
-    const found = new Map<string, ServerEntry>();
-    for (const entry of [entriesOf(), ...[...known.values()].map(entriesOf)].flat()) {
-      const other = found.get(entry.key);
-      if (other === undefined || other.disabled !== undefined) found.set(entry.key, entry);
-    }
-    return [...found.values()];
-  };
+  const entries = (): readonly ServerEntry[] =>
+    allEntries([entriesOf(), ...[...known.values()].map(entriesOf)]);
 
   /** What a session's agent may be offered: not what its own client connects to, nor what is meant for other agents. */
   const reachable = (session: Known): readonly ServerEntry[] => {
@@ -173,7 +167,7 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
     const { revision } = policy();
     if (dialled?.revision === revision && dialled.sessions === changes) return;
     dialled = { revision, sessions: changes };
-    connections.reconcile(allEntries());
+    connections.reconcile(entries());
   };
   const changed = (): void => {
     changes += 1;
@@ -221,6 +215,6 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
       if (known.delete(id)) changed();
     },
     reconcile,
-    entries: allEntries,
+    entries,
   };
 };

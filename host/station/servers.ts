@@ -109,8 +109,8 @@ export const openServers = (options: ServersOptions): Servers => {
   }
 
   const refreshed = (): void => {
-    const { names, values } = secretsOf(reach.entries());
-    const all = new Map(values);
+    const { names, literals } = secretsOf(reach.entries());
+    const all = new Map(literals);
     for (const { session, token } of tokens.values()) all.set(`token of ${session}`, token);
     secrets = { names: new Set(names), values: all };
   };

@@ -140,7 +140,12 @@ test('an agent gets what policy offers it, for a process that runs its program a
         endOf: async () => undefined,
       },
     },
-    context: { servers: () => null, outside: done, placeSkills: async () => ok(undefined) },
+    context: {
+      servers: () => null,
+      serversFor: async () => ok(null),
+      outside: done,
+      placeSkills: async () => ok(undefined),
+    },
     files: { read: () => ok('text'), write: done, folder: () => ok('/w') },
   });
   const three = (component: string, process: string, agent: string) =>

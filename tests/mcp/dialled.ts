@@ -56,6 +56,8 @@ export interface Desk {
   readonly dir: string;
   readonly journal: string;
   readonly journalled: () => readonly string[];
+  /** When the journal holds so many lines that begin like this. */
+  readonly noted: (begin: string, count: number) => Promise<void>;
   readonly get: (name: string) => Connection;
   /** When the connection is as wanted. */
   readonly until: (name: string, wanted: (connection: Connection) => boolean) => Promise<Connection>;
@@ -122,18 +124,27 @@ export const openDialled = async (
       waiting.add(look);
       look();
     });
+  const journalled = (): readonly string[] => {
+    try {
+      return readFileSync(journal, 'utf8').split('\n').slice(0, -1);
+    } catch {
+      return [];
+    }
+  };
   return {
     connections,
     processes,
     dir,
     journal,
-    journalled: () => {
-      try {
-        return readFileSync(journal, 'utf8').split('\n').slice(0, -1);
-      } catch {
-        return [];
-      }
-    },
+    journalled,
+    noted: (begin, count) =>
+      new Promise((resolve) => {
+        const look = setInterval(() => {
+          if (journalled().filter((line) => line.startsWith(begin)).length < count) return;
+          clearInterval(look);
+          resolve();
+        }, 5);
+      }),
     get,
     until,
     connected: (name) => until(name, ({ status }) => status().state === 'connected'),

@@ -8,6 +8,8 @@ import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from
 import { dirname, join } from 'node:path';
 import type { ServerEntry } from './edge.ts';
 
+/** Text that waits to be written, UTF-16 units. */
+const mostWaiting = 65_536;
 /** Longest line kept, UTF-16 units. */
 const lineUnits = 4_000;
 /** What is looked at of a longer one. */
@@ -39,7 +41,7 @@ export const openServerLog = (
   let fd: number | undefined;
   let size = 0;
   let last: string[] = [];
-  let waiting: string[] = [];
+  let waiting = '';
   let asked: NodeJS.Immediate | undefined;
   const open = (): number => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -53,8 +55,8 @@ export const openServerLog = (
   };
   const flush = (): void => {
     asked = undefined;
-    const bytes = Buffer.from(waiting.map((line) => `${line}\n`).join(''));
-    waiting = [];
+    const bytes = Buffer.from(waiting);
+    waiting = '';
     try {
       fd ??= open();
       if (size > 0 && size + bytes.length > limit) {
@@ -72,9 +74,9 @@ export const openServerLog = (
     write: (line) => {
       const kept = redact(line.slice(0, readUnits)).slice(0, lineUnits);
       last = [...last, kept].slice(-lastLines);
-      waiting.push(`${new Date().toISOString()} ${kept}`);
+      waiting += `${new Date().toISOString()} ${kept}\n`;
       asked ??= setImmediate(flush);
-      if (waiting.length > 256) {
+      if (waiting.length > Math.min(limit / 8, mostWaiting)) {
         clearImmediate(asked);
         flush();
       }
@@ -82,7 +84,7 @@ export const openServerLog = (
     last: () => last.join('\n').slice(-600),
     close: () => {
       clearImmediate(asked);
-      if (waiting.length > 0) flush();
+      if (waiting !== '') flush();
       close();
     },
   };

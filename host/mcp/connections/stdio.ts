@@ -2,6 +2,7 @@
  * A server that is a program: started in the one place where processes are, in a group of its own, spoken to over its
  * input and output. What it prints that is no message, and its error stream, are its log.
  */
+import { resolve } from 'node:path';
 import { failed, ok, type Problem, problem, type Result } from '../../problems/index.ts';
 import type { Processes, RunningProcess } from '../../processes/index.ts';
 import type { Json, ServerEntry } from './edge.ts';
@@ -45,7 +46,7 @@ export const openStdio = async (options: StdioOptions): Promise<Result<Link>> =>
     alias: entry.name,
     command: launch.command,
     args: launch.args,
-    cwd: launch.cwd ?? options.cwd,
+    cwd: resolve(options.cwd, launch.cwd ?? ''),
     env: launch.env,
     lineBytes: options.lineBytes,
     onLines: (lines, stream) => {

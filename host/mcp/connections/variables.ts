@@ -77,7 +77,6 @@ export const launchOf = (entry: ServerEntry, transport: Stdio, env: Env): Result
 };
 
 /** What `fetch` takes as the value of a header. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 export const headersOf = (
