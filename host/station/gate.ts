@@ -5,9 +5,11 @@
 import type { output } from 'zod';
 import { sessions } from '../../contracts/topics/index.ts';
 import type { Bus } from '../bus/index.ts';
-import { decide, type GateAnswer, type Gateway, type GatewayPorts } from '../mcp/index.ts';
+import { decide, type GateAnswer, type Gateway, type GatewayPorts, type Json } from '../mcp/index.ts';
 import type { Policy } from '../policy/index.ts';
+import type { Problem } from '../problems/index.ts';
 import type { GateLog } from '../state/index.ts';
+import { fieldLines, formFault, withDefaults } from './forms.ts';
 import type { Reach } from './reach.ts';
 import { isOver } from './sessions.ts';
 
@@ -33,6 +35,8 @@ export interface Gate {
   readonly ports: GatewayPorts;
   /** Told of every turn and every end; the gateway is given once it is open. */
   readonly attach: (gateway: Pick<Gateway, 'turn' | 'dismiss'>) => void;
+  /** Why this cannot be the answer to a form that waits, or undefined. */
+  readonly unfit: (request: string, content: Json) => Problem | undefined;
 }
 
 type Answered = output<typeof sessions.answered.event>;
@@ -43,7 +47,7 @@ const cut = (text: string, most: number): string =>
 
 export const openGate = (options: GateOptions): Gate => {
   const { bus, policy, reach, log, redact, skills, run } = options;
-  const waiting = new Map<string, (answer: GateAnswer) => void>();
+  const waiting = new Map<string, { answer: (answer: GateAnswer) => void; schema: Json | undefined }>();
   const running = new Set<string>();
   let asked = 0;
   let attached: Pick<Gateway, 'turn' | 'dismiss'> | undefined;
@@ -54,7 +58,9 @@ export const openGate = (options: GateOptions): Gate => {
   bus.listen(sessions.answered.id, (event, from) => {
     if (from !== keeper) return;
     const { request, allow, why, content } = event as Answered;
-    waiting.get(request)?.({ allow, why, ...(content === undefined ? {} : { content }) });
+    const question = waiting.get(request);
+    const filled = question?.schema === undefined ? content : withDefaults(question.schema, content ?? {});
+    question?.answer({ allow, why, ...(filled === undefined ? {} : { content: filled }) });
   });
   bus.listen(sessions.changed.id, (event, from) => {
     if (from !== keeper) return;
@@ -74,7 +80,7 @@ export const openGate = (options: GateOptions): Gate => {
     asked += 1;
     const request = `g-${run}-${asked}`;
     const answer = Promise.withResolvers<GateAnswer>();
-    waiting.set(request, answer.resolve);
+    waiting.set(request, { answer: answer.resolve, schema });
     const withdraw = (): void => {
       const why = 'whoever asked has stopped waiting';
       answer.resolve({ allow: false, why });
@@ -87,9 +93,10 @@ export const openGate = (options: GateOptions): Gate => {
         id: session,
         request,
         kind,
-        title: cut(redact(title), titleUnits),
+        // A list of what waits shows the title alone.
+        title: cut(redact(kind === 'call' ? title : `${title}: ${text}`), titleUnits),
         tool,
-        text: cut(redact(text), textUnits),
+        text: cut(redact([text, ...fieldLines(schema ?? {})].join('\n')), textUnits),
         ...(schema === undefined ? {} : { schema }),
       });
       if (!queued.ok) return { allow: false, why: `nobody could be asked: ${queued.problem.message}` };
@@ -101,6 +108,10 @@ export const openGate = (options: GateOptions): Gate => {
   };
 
   return {
+    unfit: (request, content) => {
+      const schema = waiting.get(request)?.schema;
+      return schema === undefined ? undefined : formFault(request, schema, content);
+    },
     attach: (gateway) => {
       attached = gateway;
     },

@@ -26,7 +26,7 @@ export interface HandlersOptions {
   readonly policy: PolicySource;
   readonly residents: Residents;
   readonly sessions: SessionHandlers;
-  readonly servers: Pick<Servers, 'handlers' | 'reconcile'>;
+  readonly servers: Pick<Servers, 'handlers' | 'reconcile' | 'unfit'>;
   readonly bundleSkills: () => readonly SkillSource[];
   readonly web: () => WebStatus | undefined;
   readonly placements: Placements;
@@ -103,7 +103,11 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'session.list': readable(sessions.list),
     'session.show': readable(({ id }) => sessions.show(id)),
     'session.transcript': readable(sessions.transcript),
-    'session.respond': readable(sessions.respond),
+    'session.respond': readable(async (params) => {
+      const { request, allow, content = {} } = params;
+      const unfit = allow ? options.servers.unfit(request, content) : undefined;
+      return unfit === undefined ? sessions.respond(params) : failed(unfit);
+    }),
     'session.cancel': readable(({ id }) => sessions.cancel(id)),
     'session.close': readable(sessions.close),
     'mcp.list': readable(mcp['mcp.list']),

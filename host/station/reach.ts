@@ -150,9 +150,10 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
         isStation(now, name) && consumers.includes(session.agent) && !now.disabledMcpServers.has(name),
     );
     return [
-      ...reachable(session).flatMap(({ key, name, disabled, fault }) => {
+      // One that was disabled since is still there: a call is told so by its connection.
+      ...reachable(session).flatMap(({ key, name, fault }) => {
         const connection = connections.get(key);
-        return connection === undefined || disabled !== undefined || fault !== undefined
+        return connection === undefined || fault !== undefined
           ? []
           : [one(name, serverAlias(name), connection)];
       }),

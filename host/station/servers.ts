@@ -9,7 +9,7 @@ import type { Policy } from '../policy/index.ts';
 import { ok, type Result } from '../problems/index.ts';
 import type { Processes } from '../processes/index.ts';
 import type { GateLog } from '../state/index.ts';
-import { openGate } from './gate.ts';
+import { type Gate, openGate } from './gate.ts';
 import { installation } from './home.ts';
 import { type McpHandlers, mcpHandlers } from './mcp-handlers.ts';
 import { openReach, type Reach } from './reach.ts';
@@ -34,6 +34,7 @@ export interface ServersOptions {
 export interface Servers {
   readonly serversFor: Reach['serversFor'];
   readonly handlers: McpHandlers;
+  readonly unfit: Gate['unfit'];
   /**
    * Text a component writes to a process of its own, with the session's token where the provider of that session asks
    * for it to be put in. It never sees it.
@@ -144,6 +145,7 @@ export const openServers = (options: ServersOptions): Servers => {
       log: options.log,
       changed: reconcile,
     }),
+    unfit: gate.unfit,
     filled: (component, process, text) =>
       text.includes('{jupiter.token:')
         ? text.replace(place, (whole, scheme: string | undefined, session: string) => {

@@ -6,6 +6,10 @@ export const mcp = codes({
     message: 'Several servers have this name.',
     fix: 'Say which one by its key, as `jupiter mcp list` shows it.',
   },
+  'mcp/form-unfit': {
+    message: 'The answer does not fit the form; the evidence says what it wants.',
+    fix: "Answer with `--allow --content '{…}'`.",
+  },
   'mcp/denied': {
     message: "Policy denies this call; the evidence is the rule's place.",
     fix: 'Look at `permissions` in policy.jsonc.',
