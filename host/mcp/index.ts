@@ -1,6 +1,7 @@
 /**
- * MCP: what the station publishes (channel), its own server for a session's agent (agent), the servers it dials, which
- * agents reach at the gateway, and the gate each call passes. The SDK is loaded when it is first used.
+ * MCP: what the station publishes (channel), its own server for a session's agent (agent), the servers it dials
+ * (connections), which agents reach at the gateway (gateway), and the gate each call passes (gate). The SDK is loaded
+ * when it is first used.
  */
 import type { serveSkills as serve } from './agent/server.ts';
 import type { OpenGateway } from './gateway/edge.ts';
@@ -11,6 +12,27 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export {
+  type ProjectServers,
+  readMcpConfig,
+  readProjectSettings,
+  type SessionServers,
+} from './connections/config.ts';
+export type {
+  Answered,
+  Connection,
+  ConnectionStatus,
+  Connections,
+  Json,
+  RequestOptions,
+  ServerAsk,
+  ServerEntry,
+  ServerTool,
+} from './connections/edge.ts';
+export { allEntries, type EntrySources, serverEntries } from './connections/entries.ts';
+export { type ConnectionLimits, usualLimits as usualConnectionLimits } from './connections/limits.ts';
+export { type ConnectionsOptions, openConnections } from './connections/open.ts';
+export { type Secrets, secretsOf } from './connections/secrets.ts';
 export { decide } from './gate/decide.ts';
 export type { Decide, Decision, ToolName, Wanted } from './gate/edge.ts';
 export { serverAlias, toolNames } from './gate/names.ts';

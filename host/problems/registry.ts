@@ -5,6 +5,7 @@ import { channel } from './codes/channel.ts';
 import { cli } from './codes/cli.ts';
 import type { KnownProblem } from './codes/codes.ts';
 import { component } from './codes/component.ts';
+import { connections } from './codes/connections.ts';
 import { context } from './codes/context.ts';
 import { contract } from './codes/contract.ts';
 import { gateway } from './codes/gateway.ts';
@@ -28,6 +29,7 @@ export const registry = {
   ...channel,
   ...cli,
   ...component,
+  ...connections,
   ...context,
   ...contract,
   ...gateway,
