@@ -66,7 +66,9 @@ for (const call of calls) {
 const first = async (method: string, list: string): Promise<Json> => {
   const answered = await connection?.request(method, {});
   const found =
-    answered !== undefined && 'result' in answered ? (answered.result[list] as Json[] | undefined)?.[0] : undefined;
+    answered !== undefined && 'result' in answered
+      ? (answered.result[list] as Json[] | undefined)?.[0]
+      : undefined;
   return found ?? {};
 };
 const { uri } = await first('resources/list', 'resources');
