@@ -1,6 +1,7 @@
 /**
- * MCP: what the station publishes (channel), its own server for a session's agent (agent), the servers it dials, which
- * agents reach at the gateway, and the gate each call passes. The SDK is loaded when it is first used.
+ * MCP: what the station publishes (channel), its own server for a session's agent (agent), the servers it dials
+ * (connections), which agents reach at the gateway (gateway), and the gate each call passes (gate). The SDK is loaded
+ * when it is first used.
  */
 import type { serveSkills as serve } from './agent/server.ts';
 import type { skillStation as station } from './agent/tool.ts';

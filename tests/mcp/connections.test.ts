@@ -138,13 +138,24 @@ test('M3: lines of text, JSON and titles for a terminal before and between messa
   assert.match(log, /a title/);
 });
 
-test('M4: 5 MB in one line is delivered; what is over the limit is refused by name, and the server comes back', async (t) => {
-  const desk = await openDialled(t, () => [raw('large')], { limits: { messageBytes: 6_000_000 } });
+test('M4: 5 MB in one line is delivered; what is over the limit is refused by name, and the connection lives', async (t) => {
+  const desk = await openDialled(t, ({ journal }) => [raw('large', { journal })], {
+    limits: { messageBytes: 6_000_000 },
+  });
   const connection = await desk.connected('large');
   const call = (bytes: number) => connection.request('tools/call', { name: 'large', arguments: { bytes } });
   const { content } = resultOf(await call(5_000_000)) as { content: [{ text: string }] };
   assert.equal(content[0].text.length, 5_000_000);
-  assert.equal(codeOf(await call(7_000_000)), 'connections/too-large');
+  const [large, small] = await Promise.all([
+    call(7_000_000),
+    connection.request('tools/call', { name: 'echo' }),
+  ]);
+  assert.equal(codeOf(large), 'connections/too-large');
+  resultOf(small);
+  resultOf(await call(10));
+  assert.equal(desk.journalled().filter((line) => line.startsWith('start')).length, 1);
+  // Without an end there is an end: the program is ended, and started anew.
+  assert.equal(codeOf(await call(25_000_000)), 'connections/too-large');
   await desk.connected('large');
   resultOf(await call(10));
 });

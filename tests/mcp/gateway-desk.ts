@@ -176,6 +176,7 @@ export interface GatewayDeskOptions {
   readonly tools?: readonly string[];
   readonly elicitation?: 'queue' | 'agent';
   readonly start?: boolean;
+  readonly pulseMs?: number;
 }
 
 export const openGatewayDesk = async (
@@ -206,6 +207,7 @@ export const openGatewayDesk = async (
   const policy: GatewayDesk['policy'] = { permissions, servers: [server], inTurn: false };
   const opened = await openGateway({
     server: { name: 'jupiter-station', version: '0.0.0' },
+    ...(options.pulseMs === undefined ? {} : { pulseMs: options.pulseMs }),
     shim: { command: 'node', args: ['shim.mjs'] },
     onBug: (error) => {
       bugs.push(error);

@@ -51,7 +51,7 @@ export interface Calls {
   readonly heard: (message: Json) => boolean;
   /** A frame that was meant for this number was broken. */
   readonly broken: (id: number | undefined) => void;
-  readonly tooLarge: (id: number) => void;
+  readonly tooLarge: (id: number | undefined) => void;
   /** Everything that waits gets this; nothing is taken any more. */
   readonly end: (why: Problem) => void;
   readonly running: () => number;
@@ -302,7 +302,7 @@ export const openCalls = (
       if (call !== undefined) done(call, fault('connections/broken-frame'));
     },
     tooLarge: (id) => {
-      const call = running.get(id);
+      const call = id === undefined ? undefined : running.get(id);
       if (call !== undefined)
         done(call, fault('connections/too-large', `more than ${limits.messageBytes} bytes`));
     },

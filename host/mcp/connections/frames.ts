@@ -8,6 +8,8 @@ import type { Json } from './edge.ts';
 export type Read =
   | { readonly kind: 'message'; readonly message: Json; readonly before?: string }
   | { readonly kind: 'noise' }
+  /** A line over the limit, its middle left out where the NUL is. */
+  | { readonly kind: 'too large'; readonly id?: number }
   /** A line that was meant as a message. `id`: of the request it answers, where that can be seen. */
   | { readonly kind: 'broken'; readonly id?: number };
 
@@ -26,7 +28,21 @@ const parsed = (text: string): unknown => {
   }
 };
 
-export const readLine = (line: string): Read => {
+/** Beginning and end that are looked at for the number of a message that cannot be read. */
+const headUnits = 200;
+const tailUnits = 200;
+const idIn = (line: string): { readonly id?: number } => {
+  const ends = [line.slice(-tailUnits), line.slice(0, headUnits)];
+  // At the end it stands behind everything a result may hold, so the last one is that of the message.
+  const id =
+    /"id"\s*:\s*"?(\d{1,15})"?\s*\}?\s*$/.exec(ends[0] ?? '')?.[1] ??
+    /^[^[]*?"id"\s*:\s*"?(\d{1,15})\b/.exec(ends[1] ?? '')?.[1];
+  return id === undefined ? {} : { id: Number(id) };
+};
+
+/** Lines of no more than this many characters were not cut. */
+export const readLine = (line: string, uncut = Number.POSITIVE_INFINITY): Read => {
+  if (line.length > uncut && line.includes('\0')) return { kind: 'too large', ...idIn(line) };
   const value = parsed(line);
   if (isMessage(value)) return { kind: 'message', message: value };
   // A line that is JSON but no message is a log; one that never names the protocol is anything else.
@@ -36,6 +52,5 @@ export const readLine = (line: string): Read => {
     const behind = parsed(line.slice(at));
     if (isMessage(behind)) return { kind: 'message', message: behind, before: line.slice(0, at) };
   }
-  const id = /"id"\s*:\s*"?(\d{1,15})\b/.exec(line)?.[1];
-  return { kind: 'broken', ...(id === undefined ? {} : { id: Number(id) }) };
+  return { kind: 'broken', ...idIn(line) };
 };

@@ -86,6 +86,11 @@ export const dial = async (
         lineBytes: limits.messageBytes,
         log,
         hear,
+        tooLarge: (id) => {
+          if (calls === undefined)
+            over.resolve(named('connections/too-large', `${limits.messageBytes} bytes`));
+          else calls.tooLarge(id);
+        },
         broken: (id) => {
           // Before the handshake is over, whatever is broken is what is waited for.
           if (calls === undefined) over.resolve(named('connections/broken-frame', log.last()));

@@ -19,7 +19,8 @@ export interface StdioOptions {
   readonly lineBytes: number;
   readonly log: ServerLog;
   readonly hear: (message: Json) => void;
-  /** `id`: of the request the broken message answers, where that can be seen. */
+  /** `id`: of the request the message answers, where that can be seen. */
+  readonly tooLarge: (id: number | undefined) => void;
   readonly broken: (id: number | undefined) => void;
   /** Once, when nothing of its group is left. */
   readonly lost: (why: Problem) => void;
@@ -32,13 +33,15 @@ export const openStdio = async (options: StdioOptions): Promise<Result<Link>> =>
     running.write(`${JSON.stringify(message)}\n`);
 
   const onLine = (line: string): void => {
-    const read = readLine(line);
+    // A character is at most three bytes.
+    const read = readLine(line, options.lineBytes / 3);
     if (read.kind === 'message') {
       if (read.before !== undefined) log.write(`output: ${read.before}`);
       options.hear(read.message);
       return;
     }
     if (line.trim() !== '') log.write(`output: ${line}`);
+    if (read.kind === 'too large') options.tooLarge(read.id);
     if (read.kind === 'broken') options.broken(read.id);
   };
 
@@ -49,6 +52,7 @@ export const openStdio = async (options: StdioOptions): Promise<Result<Link>> =>
     cwd: resolve(options.cwd, launch.cwd ?? ''),
     env: launch.env,
     lineBytes: options.lineBytes,
+    cutLines: true,
     onLines: (lines, stream) => {
       for (const line of lines) {
         if (stream === 'stderr') log.write(line);

@@ -11,7 +11,7 @@ import { openDesk } from './desk.ts';
 import type { Gateway, OpenGateway } from './edge.ts';
 import { openJudge } from './envelope.ts';
 import { serveHttp } from './http.ts';
-import { connections, pulseMs } from './limits.ts';
+import { connections, pulseMs as limitMs } from './limits.ts';
 import { serveUpgrade } from './lines.ts';
 import { internalError } from './protocol.ts';
 import { openRoom } from './room.ts';
@@ -33,8 +33,14 @@ const listening = (server: Server): Promise<Error | undefined> =>
     });
   });
 
-/** `gateway/port` where nothing can be listened on. */
-export const openGateway: OpenGateway = async ({ ports, server: own, shim, onBug }) => {
+/** `gateway/port` where nothing can be listened on. `pulseMs`: of tests, which do not wait as long as people do. */
+export const openGateway = async ({
+  ports,
+  server: own,
+  shim,
+  onBug,
+  pulseMs = limitMs,
+}: Parameters<OpenGateway>[0] & { readonly pulseMs?: number }): ReturnType<OpenGateway> => {
   const room = openRoom(ports, own, openRounds());
   const upstreams = openUpstreams(room);
   const visits = openVisits(upstreams.leave);

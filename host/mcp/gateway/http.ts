@@ -30,6 +30,7 @@ import {
   newClient,
   type Place,
   type Session,
+  sessionEnded,
 } from './visits.ts';
 
 /** A refused body is not read; the connection ends with the answer. */
@@ -188,10 +189,11 @@ const serveRequest = async (
     exchange.left.abort();
     if (era === 'modern') exchange.stop.abort();
   });
-  // Whoever cancelled gets no answer.
+  // Whoever cancelled gets no answer; whoever did not would wait for one.
   exchange.stop.signal.onabort = () => {
     isAnswered = true;
-    answer.end();
+    if (exchange.stop.signal.reason !== sessionEnded) answer.end();
+    else answer.finish(401, { jsonrpc: '2.0', id, ...failure(refusedError, sessionEnded) });
   };
   const settled = await desk.run(exchange, method, params);
   if (isAnswered) return;

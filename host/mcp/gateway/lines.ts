@@ -23,6 +23,7 @@ import {
   type Listener,
   newClient,
   type Place,
+  sessionEnded,
 } from './visits.ts';
 
 export const upgradeName = 'jupiter-mcp-lines';
@@ -122,8 +123,13 @@ const serveLines = (desk: Desk, socket: Duplex, place: Place): ((chunk: Buffer) 
       pulse: () => {},
       ...(era === 'older' ? { ask } : {}),
     });
+    const { signal } = exchange.stop;
+    // Whoever cancelled gets no answer; whoever did not would wait for one.
+    signal.onabort = () => {
+      if (signal.reason === sessionEnded) fail(refusedError, sessionEnded, id);
+    };
     const settled = await desk.run(exchange, method, params);
-    if (!exchange.stop.signal.aborted) write({ jsonrpc: '2.0', id, ...settled });
+    if (!signal.aborted) write({ jsonrpc: '2.0', id, ...settled });
   };
 
   const end = (): void => {

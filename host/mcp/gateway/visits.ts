@@ -114,8 +114,11 @@ export interface Visits {
   readonly place: (session: Session, server: GatewayServer) => Place;
 }
 
+/** Why a request is given up where its caller did not do it; it is told. */
+export const sessionEnded = 'The session has ended.';
+
 export const endClient = (client: Client): void => {
-  for (const exchange of client.running.values()) exchange.stop.abort();
+  for (const exchange of client.running.values()) exchange.stop.abort(sessionEnded);
   for (const answer of [...client.asked.values()]) answer({ error: { code: -32_000, message: 'gone' } });
   client.stream?.end();
 };
@@ -132,7 +135,7 @@ export const addClient = (place: Place, client: Client): void => {
 
 const endPlace = (place: Place): void => {
   for (const client of [...place.clients.values(), place.anyone]) endClient(client);
-  for (const exchange of [...place.exchanges]) exchange.stop.abort();
+  for (const exchange of [...place.exchanges]) exchange.stop.abort(sessionEnded);
   for (const listener of [...place.listeners]) listener.end();
 };
 
