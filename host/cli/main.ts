@@ -14,8 +14,9 @@ import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
+import { registerRemoteSkills } from './remote-skills.ts';
 import { addSessionCommands } from './session-commands.ts';
-import { bundledSkills, registerSkills } from './skills.ts';
+import { bundledSkills, registerSkills, remoteSkills } from './skills.ts';
 import { addStationCommands } from './station-commands.ts';
 import { typed, withHome } from './typed.ts';
 
@@ -67,7 +68,8 @@ export const commandLine = (run: Run): Command => {
   addSessionCommands(program, run);
   addComponentCommands(program, run);
   addContractsCommands(program, run);
-  registerSkills(program, run, { bundles: bundledSkills });
+  const skills = registerSkills(program, run, { bundles: bundledSkills, remote: remoteSkills });
+  registerRemoteSkills(skills, run);
   return program;
 };
 

@@ -1,6 +1,6 @@
 /**
- * MCP: what the station publishes (channel), and its own server for a session's agent (agent). The SDK is loaded when
- * it is first used.
+ * MCP: what the station publishes (channel), what other servers publish and the operator approved (remote), and the
+ * station's own server for a session's agent (agent). The SDK is loaded when it is first used.
  */
 import type { serveSkills as serve } from './agent/server.ts';
 
@@ -10,6 +10,8 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export type { Access, RemoteServer, RemoteSkill, RemoteSkills, Unready } from './remote/edge.ts';
+export { openRemoteSkills } from './remote/remote.ts';
 
 /** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
 export const serveSkills: typeof serve = async (options) =>

@@ -10,6 +10,7 @@ import { contract } from './codes/contract.ts';
 import { paths } from './codes/paths.ts';
 import { policy } from './codes/policy.ts';
 import { process } from './codes/process.ts';
+import { remote } from './codes/remote.ts';
 import { sandbox } from './codes/sandbox.ts';
 import { session } from './codes/session.ts';
 import { skill } from './codes/skill.ts';
@@ -32,6 +33,7 @@ export const registry = {
   ...paths,
   ...policy,
   ...process,
+  ...remote,
   ...sandbox,
   ...session,
   ...skill,

@@ -18,6 +18,7 @@ import { controlHandlers, type Handlers } from './handlers.ts';
 import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openPlacements } from './placements.ts';
+import { openStationRemote } from './remote.ts';
 import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
 import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
 import { promptExpansion, stationSkills } from './skills.ts';
@@ -113,9 +114,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       return provision;
     },
     outside: outsideOf,
-    placeSkills: (cwd: string, sink: string) => {
-      return placements.place(cwd, sink, bundleSkills());
-    },
+    placeSkills: (cwd: string, sink: string) => remote.place(cwd, sink, bundleSkills()),
   };
   const bus = openBus({
     state,
@@ -156,8 +155,17 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     db: state.db,
     now,
     events,
-    installed: (id) => bundles.active().some(({ manifest }) => manifest.id === id),
+    installed: (id) => remote.skills.holds(id) || bundles.active().some(({ manifest }) => manifest.id === id),
     live: () => liveSessions(sessions),
+  });
+  const remote = openStationRemote({
+    db: state.db,
+    home,
+    policy: policy.current,
+    env,
+    now,
+    events,
+    placements,
   });
   let tidy: Promise<void> = Promise.resolve();
   bus.listen(sessionTopics.changed.id, (event) => {
@@ -215,6 +223,8 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     residents,
     sessions,
     bundleSkills,
+    remote: remote.skills,
+    retrieveFor: remote.retrieveFor,
     web: web.status,
     placements,
     events,
