@@ -41,6 +41,8 @@ const canonical = (uri: string): string => new URL(uri).href;
 const pathIn = (root: string, uri: string): string | undefined => {
   const whole = canonical(uri);
   if (!whole.startsWith(`${root}/`)) return undefined;
+  // Dot segments, also encoded ones, go away in the canonical form: such a URI leads out of some folder.
+  if (whole.split('/').length !== uri.split('/').length) return undefined;
   try {
     return whole
       .slice(root.length + 1)
@@ -77,7 +79,7 @@ export const filesOf = (entry: RemoteEntry): Result<readonly RemoteFile[]> => {
     const path = pathIn(root, uri);
     const safe = path === undefined ? undefined : relativeSegments(path);
     if (path === undefined || safe?.ok !== true) {
-      const found = safe?.ok === false ? safe.problem.message : 'It lies outside the skill.';
+      const found = safe?.ok === false ? safe.problem.message : 'It is not the path of a file in the skill.';
       return refuse('skill/path-unsafe', { subject: shownPath(uri), evidence: found });
     }
     if (safe.value.length > skillLimits.depth) {
