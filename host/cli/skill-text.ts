@@ -8,7 +8,7 @@ import type { Finding, Look, Skill, SkillOrigin } from '../skills/index.ts';
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
 /** Text of others, without what would drive a terminal. */
 export const safe = (text: string): string => text.replace(control, '');
-const oneLine = (text: string): string => safe(text.replace(/[\r\n\t]+/g, ' ')).trimEnd();
+export const oneLine = (text: string): string => safe(text.replace(/[\r\n\t]+/g, ' ')).trimEnd();
 
 const originText = (origin: SkillOrigin): string =>
   origin.tier === 'bundle'

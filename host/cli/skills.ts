@@ -14,6 +14,7 @@ import {
   findingText,
   lookJson,
   lookText,
+  oneLine,
   placedText,
   remoteText,
   safe,
@@ -79,6 +80,7 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
     list: 'skills list --cwd ./repo',
     show: 'skills show deploy',
     render: 'skills render deploy staging',
+    complete: "skills complete '/dep'",
     serve: 'skills serve --cwd ./repo',
     verify: 'skills verify --cwd ./repo',
     check: 'skills check ./skills --family claude codex',
@@ -160,6 +162,26 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
       }),
     );
 
+  withCwd(skills.command('complete').argument('[text]', 'a prompt as far as it is typed', '/'))
+    .description('what a prompt that begins with a skill can go on with: names, then what the skill hints at')
+    .action((text: string, { cwd }: { cwd: string }) =>
+      run(async ({ home }) => {
+        const { argumentSuggestions, hintOf, nameSuggestions } = await import('../skills/index.ts');
+        const { skills: all } = await looked(home, cwd);
+        const [, name = '', rest] = /^\/?([^\s/]*)(?:\s+(.*))?$/s.exec(text) ?? [];
+        const skill = all.find((one) => one.name === name.normalize('NFC'));
+        const suggestions =
+          rest === undefined
+            ? nameSuggestions(all, name).map((one) => ({ text: `/${one.name}`, hint: hintOf(one) }))
+            : (skill === undefined ? [] : argumentSuggestions(skill, rest)).map((one) => ({
+                text: `/${name} ${one}`,
+                hint: '',
+              }));
+        const plain = suggestions.map((one) => oneLine(`${one.text} ${one.hint}`)).join('\n');
+        return ok({ json: { suggestions }, plain });
+      }),
+    );
+
   withCwd(skills.command('serve'))
     .description("an agent's MCP server over standard input and output: the tool Skill, and what there is")
     .action(({ cwd }: { cwd: string }) =>
@@ -167,7 +189,7 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
         const { serveSkills } = await import('../mcp/index.ts');
         const { version } = await import('../station/index.ts');
         const server = { name: 'jupiter-skills', version };
-        await serveSkills({ server, look: () => looked(home, cwd) });
+        await serveSkills({ server, library: { look: (where) => looked(home, where.cwd) }, cwd });
         return ok({ json: undefined, plain: '' });
       }),
     );

@@ -2,9 +2,10 @@
  * MCP: what the station publishes (channel), what other servers publish and the operator approved (remote), and the
  * station's own server for a session's agent (agent). The SDK is loaded when it is first used.
  */
-import type { serveSkills as serve } from './agent/server.ts';
+import type { buildSkillServer as build, serveSkills as serve } from './agent/server.ts';
 
 export type { SkillServerOptions } from './agent/server.ts';
+export type { Decide } from './agent/tool.ts';
 export type { Sources } from './channel/catalog.ts';
 export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } from './channel/channel.ts';
 export type { Reply } from './channel/fast.ts';
@@ -12,6 +13,10 @@ export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
 export type { Access, RemoteServer, RemoteSkill, RemoteSkills, Unready } from './remote/edge.ts';
 export { openRemoteSkills } from './remote/remote.ts';
+
+/** The tool `Skill` and its instructions, for whoever mounts them; see `buildSkillServer` in agent/server.ts. */
+export const buildSkillServer: typeof build = async (options) =>
+  (await import('./agent/server.ts')).buildSkillServer(options);
 
 /** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
 export const serveSkills: typeof serve = async (options) =>
