@@ -10,6 +10,7 @@ import { ok, problem, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
 import type { EventLog } from '../state/index.ts';
 import type { Home } from './home.ts';
+import { openListingWatch } from './listing.ts';
 import type { Placements } from './placements.ts';
 import { version } from './version.ts';
 
@@ -58,6 +59,7 @@ export const openStationRemote = (options: StationRemoteOptions): StationRemote 
     now: options.now,
     report: events.add,
   });
+  const listing = openListingWatch((subject, why) => events.add('limit', subject, why));
   return {
     skills,
     retrieveFor: async (agent) => {
@@ -70,6 +72,7 @@ export const openStationRemote = (options: StationRemoteOptions): StationRemote 
       const { sources, unready } = skills.ready();
       const placed = await placements.place(cwd, sink, [...bundled, ...sources]);
       if (!placed.ok) return placed;
+      await listing.placed(sink, [...bundled, ...sources]);
       const withheld = unready.map(({ bundle, revision, name, problem: why }): Placement => {
         const seen = why.evidence === undefined ? why.code : `${why.code}, ${why.evidence}`;
         const reason = `${why.subject === undefined ? '' : `${why.subject}: `}${why.message} (${seen})`;

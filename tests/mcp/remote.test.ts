@@ -1,6 +1,7 @@
 /** Servers that lie, change, escape, flood, send elsewhere or say nothing: each named, and nothing of them used. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -71,6 +72,10 @@ test('nothing is retrieved at listing or approval; then each file once, and from
   assert.deepEqual(room.remote.ready(), { sources: [], unready: [] });
   await room.remote.retrieve();
   assert.deepEqual(reads(server), []);
+  const digest = room.remote.list()[0]?.skills[0]?.digest ?? '';
+  for (const other of ['', digest.slice(0, 11), `${digest.slice(0, -1)}x`, hash('sha256', 'other')])
+    assert.equal(codeOf(await room.remote.approve('x/pdf', other)), 'remote/digest', other);
+  assert.equal(codeOf(await room.remote.approve('x/other', digest)), 'remote/unknown');
   const { sources, unready } = await use(room, server);
   assert.deepEqual(unready, []);
   assert.deepEqual(
