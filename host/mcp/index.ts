@@ -2,8 +2,10 @@
  * MCP: what the station publishes (channel), what other servers publish and the operator approved (remote), and the
  * station's own server for a session's agent (agent). The SDK is loaded when it is first used.
  */
+import type { mountSkills as mount } from './agent/mounted.ts';
 import type { buildSkillServer as build, serveSkills as serve } from './agent/server.ts';
 
+export type { MountedSkills } from './agent/mounted.ts';
 export type { SkillServerOptions } from './agent/server.ts';
 export type { Decide } from './agent/tool.ts';
 export type { Sources } from './channel/catalog.ts';
@@ -17,6 +19,10 @@ export { openRemoteSkills } from './remote/remote.ts';
 /** The tool `Skill` and its instructions, for whoever mounts them; see `buildSkillServer` in agent/server.ts. */
 export const buildSkillServer: typeof build = async (options) =>
   (await import('./agent/server.ts')).buildSkillServer(options);
+
+/** The same as data, for a gateway that speaks the protocol itself. */
+export const mountSkills: typeof mount = async (options) =>
+  (await import('./agent/mounted.ts')).mountSkills(options);
 
 /** The tool `Skill` and its instructions, over standard input and output until the agent closes them. */
 export const serveSkills: typeof serve = async (options) =>

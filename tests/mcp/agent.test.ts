@@ -7,7 +7,7 @@ import test, { type TestContext } from 'node:test';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { skillInstructions } from '../../host/mcp/agent/tool.ts';
-import { buildSkillServer } from '../../host/mcp/index.ts';
+import { buildSkillServer, mountSkills } from '../../host/mcp/index.ts';
 import { problem } from '../../host/problems/index.ts';
 import { openSkillLibrary } from '../../host/skills/index.ts';
 import { skill, writeFiles } from './published.ts';
@@ -129,4 +129,30 @@ test('a mounted server asks its rules by the name of the skill, for the tool and
   assert.deepEqual(await call('review'), [false, 'Review.\n']);
   await assert.rejects(client.getPrompt({ name: 'Skill', arguments: { name: 'deploy' } }), /A rule denies/);
   assert.deepEqual(asked, ['deploy', 'review', 'deploy']);
+});
+
+test('the same as data: what tools/list and tools/call of the built server answer', async (t) => {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'jupiter-agent-')));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  writeFiles(dir, files);
+  const options = { library: openSkillLibrary({}), cwd: dir, decide: () => undefined };
+  const mounted = await mountSkills(options);
+  const mcp = await buildSkillServer({ ...options, server: { name: 'jupiter-skills', version: '0' } });
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const client = new Client({ name: 'test', version: '1' });
+  t.after(() => client.close());
+  await Promise.all([mcp.connect(ours), client.connect(theirs)]);
+  assert.equal(mounted.instructions, client.getInstructions());
+  const [tool] = (await client.listTools()).tools;
+  assert.deepEqual(
+    JSON.parse(JSON.stringify(mounted.tools)).map((one: { inputSchema: object }) => one.inputSchema),
+    [tool?.inputSchema],
+  );
+  for (const args of [{ name: 'deploy', arguments: 'x' }, { name: 'nothing' }]) {
+    const { content, isError } = await client.callTool({ name: 'Skill', arguments: args });
+    const here = await mounted.call('Skill', args);
+    assert.deepEqual([here['content'], here['isError']], [content, isError]);
+  }
+  assert.equal((await mounted.call('Skill', { name: 7 }))['isError'], true);
+  assert.equal((await mounted.call('Other', {}))['isError'], true);
 });

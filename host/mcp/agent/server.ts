@@ -46,8 +46,8 @@ export const buildSkillServer = async (options: SkillServerOptions): Promise<Mcp
       title: 'Skill',
       description: 'Puts the instructions of a skill into the conversation, with its arguments put in.',
       argsSchema: z.object({
-        name: completable(skillName, (typed) => names(typed)),
-        arguments: completable(skillArguments, async (typed, context) => {
+        name: completable(skillName(), (typed) => names(typed)),
+        arguments: completable(skillArguments(), async (typed, context) => {
           const wanted = context?.arguments?.['name']?.replace(/^\//, '').normalize('NFC');
           const skill = (await look()).skills.find(({ name }) => name === wanted);
           return skill === undefined ? [] : [...argumentSuggestions(skill, typed)];

@@ -14,18 +14,17 @@ export type Decide = (name: string) => Problem | undefined | Promise<Problem | u
 const nameCharacters = 200;
 const argumentCharacters = 100_000;
 
-export const skillName = z.string().min(1).max(nameCharacters).describe('The name of the skill.');
-export const skillArguments = z
-  .string()
-  .max(argumentCharacters)
-  .describe('What would stand behind /name, as a person types it.');
+// A schema of its own for each use: the SDK marks those it completes.
+export const skillName = () => z.string().min(1).max(nameCharacters).describe('The name of the skill.');
+export const skillArguments = () =>
+  z.string().max(argumentCharacters).describe('What would stand behind /name, as a person types it.');
 
 /** The one tool of this server. */
 export const skillTool = {
   name: 'Skill',
   title: 'Skill',
   description: 'Returns the instructions of a skill, with its arguments put in. Reads only; runs nothing.',
-  inputSchema: z.object({ name: skillName, arguments: skillArguments.optional() }),
+  inputSchema: z.object({ name: skillName(), arguments: skillArguments().optional() }),
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
 } as const;
 
