@@ -13,6 +13,7 @@ import { mcp } from './codes/mcp.ts';
 import { paths } from './codes/paths.ts';
 import { policy } from './codes/policy.ts';
 import { process } from './codes/process.ts';
+import { remote } from './codes/remote.ts';
 import { sandbox } from './codes/sandbox.ts';
 import { session } from './codes/session.ts';
 import { skill } from './codes/skill.ts';
@@ -38,6 +39,7 @@ export const registry = {
   ...paths,
   ...policy,
   ...process,
+  ...remote,
   ...sandbox,
   ...session,
   ...skill,

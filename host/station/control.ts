@@ -8,6 +8,7 @@
 import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
 import type { TranscriptEntry } from '../../contracts/transcript.ts';
+import type { RemoteServer, RemoteSkill } from '../mcp/index.ts';
 import type { Problem } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
 import type { GateEntry, StationEvent } from '../state/index.ts';
@@ -108,6 +109,13 @@ export interface ControlMethods extends McpMethods {
   'bundle.retry': { params: { component: string }; result: BundleStatus };
   /** The skills of the bundles in service, where their admitted bytes lie. */
   'skills.bundled': { params: Record<string, never>; result: { skills: readonly SkillSource[] } };
+  /** Skills of other servers. `address`: a URL or an alias of policy; `skills`: URIs the server may not list. */
+  'skills.add': { params: { address: string; label?: string; skills?: string[] }; result: RemoteServer };
+  'skills.update': { params: { label?: string }; result: { servers: readonly RemoteServer[] } };
+  'skills.approve': { params: { skill: string; digest: string }; result: RemoteSkill };
+  /** A server with all its skills, or the approval of one; `places` as in `bundle.uninstall`. */
+  'skills.remove': { params: { address: string }; result: { removed: string; places: readonly Cleared[] } };
+  'skills.remote': { params: Record<string, never>; result: { servers: readonly RemoteServer[] } };
   /** `places`: the workspaces it had skills in, and what became of them. */
   'bundle.uninstall': {
     params: { id: string };

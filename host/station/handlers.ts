@@ -1,4 +1,6 @@
 /** What the control socket answers, a method at a time. */
+
+import type { RemoteSkills } from '../mcp/index.ts';
 import { type PolicySource, policyText } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
@@ -28,6 +30,9 @@ export interface HandlersOptions {
   readonly sessions: SessionHandlers;
   readonly servers: Pick<Servers, 'handlers' | 'reconcile' | 'unfit'>;
   readonly bundleSkills: () => readonly SkillSource[];
+  readonly remote: RemoteSkills;
+  /** Has what approved skills of other servers lack, where this agent is given skills at all. */
+  readonly retrieveFor: (agent: string) => Promise<void>;
   readonly web: () => WebStatus | undefined;
   readonly placements: Placements;
   readonly events: EventLog;
@@ -85,6 +90,21 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     },
     'bundle.retry': current(({ component }) => residents.retry(component)),
     'skills.bundled': current(async () => ok({ skills: options.bundleSkills() })),
+    'skills.add': async (params) => cleared(await options.remote.add(params)),
+    'skills.update': async ({ label }) => {
+      const done = await options.remote.update(label);
+      return cleared(done.ok ? ok({ servers: done.value }) : done);
+    },
+    'skills.approve': ({ skill, digest }) => options.remote.approve(skill, digest),
+    'skills.remove': async ({ address }) => {
+      const gone = await options.remote.remove(address);
+      if (!gone.ok) return gone;
+      const places = await options.placements.clear();
+      const isOfIt = ({ bundle }: { bundle: string }) =>
+        bundle === `mcp:${address}` || bundle.startsWith(`mcp:${address}/`);
+      return ok({ ...gone.value, places: places.filter(isOfIt) });
+    },
+    'skills.remote': async () => ok({ servers: options.remote.list() }),
     'bundle.uninstall': async ({ id }) => {
       const gone = await residents.uninstall(id);
       if (!gone.ok) return gone;
@@ -98,7 +118,10 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       if (unread !== undefined) return failed(unread);
       return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
     },
-    'session.create': readable((params, _emit, signal) => sessions.create(params, signal)),
+    'session.create': readable(async (params, _emit, signal) => {
+      await options.retrieveFor(params.agent);
+      return sessions.create(params, signal);
+    }),
     'session.say': readable(sessions.say),
     'session.list': readable(sessions.list),
     'session.show': readable(({ id }) => sessions.show(id)),
@@ -117,6 +140,12 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'mcp.enable': readable(mcp['mcp.enable']),
     'mcp.disable': readable(mcp['mcp.disable']),
   });
+
+  /** What lost its approval leaves the workspaces, where no session uses it. */
+  async function cleared<T>(done: T): Promise<T> {
+    await options.placements.clear();
+    return done;
+  }
 
   /** What changed in policy is in the ledger, and components that waited for it are started. */
   async function changed(kind: 'grant' | 'revoke', done: Result<Granted>): Promise<Result<Granted>> {

@@ -19,6 +19,7 @@ import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openPlacements } from './placements.ts';
 import type { Asked } from './reach.ts';
+import { openStationRemote } from './remote.ts';
 import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
 import { openServers, type Secrets, type Servers } from './servers.ts';
 import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
@@ -128,9 +129,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       return provision ?? refuse('mcp/not-open');
     },
     outside: outsideOf,
-    placeSkills: (cwd: string, sink: string) => {
-      return placements.place(cwd, sink, bundleSkills());
-    },
+    placeSkills: (cwd: string, sink: string) => remote.place(cwd, sink, bundleSkills()),
   };
   const files = {
     read: (asked: Omit<Parameters<typeof readTextFile>[0], 'redact'>) => readTextFile({ ...asked, redact }),
@@ -196,8 +195,17 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     db: state.db,
     now,
     events,
-    installed: (id) => bundles.active().some(({ manifest }) => manifest.id === id),
+    installed: (id) => remote.skills.holds(id) || bundles.active().some(({ manifest }) => manifest.id === id),
     live: () => liveSessions(sessions),
+  });
+  const remote = openStationRemote({
+    db: state.db,
+    home,
+    policy: policy.current,
+    env,
+    now,
+    events,
+    placements,
   });
   let tidy: Promise<void> = Promise.resolve();
   bus.listen(sessionTopics.changed.id, (event) => {
@@ -257,6 +265,8 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     sessions,
     servers: opened,
     bundleSkills,
+    remote: remote.skills,
+    retrieveFor: remote.retrieveFor,
     web: web.status,
     placements,
     events,

@@ -30,6 +30,18 @@ export const paramsOf = {
   'bundle.retry': z.strictObject({ component: z.string().min(1).max(400) }),
   'bundle.uninstall': byId,
   'skills.bundled': nothing,
+  'skills.add': z.strictObject({
+    address: z.string().min(1).max(2_048),
+    label: z.string().min(1).max(100).exactOptional(),
+    skills: z.array(z.string().min(1).max(4_096)).min(1).max(64).exactOptional(),
+  }),
+  'skills.update': z.strictObject({ label: z.string().min(1).max(100).exactOptional() }),
+  'skills.approve': z.strictObject({
+    skill: z.string().min(1).max(4_200),
+    digest: z.string().min(1).max(100),
+  }),
+  'skills.remove': z.strictObject({ address: z.string().min(1).max(4_200) }),
+  'skills.remote': nothing,
   'bundle.grant': granting,
   'bundle.revoke': granting,
   events: z.strictObject({

@@ -53,9 +53,15 @@ export const skillServer = async (
   cwd: string,
   policy: () => Policy,
 ): Promise<StationServer> => {
-  const { decide, skillStation } = await import('../mcp/index.ts');
-  return skillStation(
-    () => library.look({ cwd }),
-    (skill) => decide(policy().permissions, { skill }).decision === 'deny',
-  );
+  const { decide, mountSkills } = await import('../mcp/index.ts');
+  const denied = (skill: string): boolean => decide(policy().permissions, { skill }).decision === 'deny';
+  const offered: SkillLibrary = {
+    ...library,
+    look: async (where) => {
+      const found = await library.look(where);
+      return { ...found, skills: found.skills.filter(({ name }) => !denied(name)) };
+    },
+  };
+  // The gate has decided before it is called.
+  return mountSkills({ library: offered, cwd, decide: () => undefined });
 };

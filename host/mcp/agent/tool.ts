@@ -1,23 +1,35 @@
-/**
- * The tool `Skill` as data and as an answer, for whoever serves it: the program over standard streams, and the gateway.
- * Skills are looked at for each call, so one that was added since is there.
- */
+/** The tool `Skill`: what it is called with, what it answers, and the instructions that list what there is. */
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import type { Problem } from '../../problems/index.ts';
 import { catalogueLines, type Look, renderSkill, type Skill } from '../../skills/index.ts';
-import type { StationServer } from '../gateway/edge.ts';
+
+/**
+ * Whether a skill may be used, asked with its name before its body is read: a problem says why not, as a rule such as
+ * `Skill(deploy)` decides it.
+ */
+export type Decide = (name: string) => Problem | undefined | Promise<Problem | undefined>;
 
 /** Longest name and arguments, characters. */
-export const nameCharacters = 200;
-export const argumentCharacters = 100_000;
+const nameCharacters = 200;
+const argumentCharacters = 100_000;
+
+// A schema of its own for each use: the SDK marks those it completes.
+export const skillName = () => z.string().min(1).max(nameCharacters).describe('The name of the skill.');
+export const skillArguments = () =>
+  z.string().max(argumentCharacters).describe('What would stand behind /name, as a person types it.');
+
+/** The one tool of this server. */
+export const skillTool = {
+  name: 'Skill',
+  title: 'Skill',
+  description: 'Returns the instructions of a skill, with its arguments put in. Reads only; runs nothing.',
+  inputSchema: z.object({ name: skillName(), arguments: skillArguments().optional() }),
+  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+} as const;
 
 const heading =
   'Skills of this workspace. Call the tool Skill with the name of one that fits the task, and follow it:';
-
-export const description =
-  'Returns the instructions of a skill, with its arguments put in. Reads only; runs nothing.';
-export const nameText = 'The name of the skill.';
-export const argumentsText = 'What would stand behind /name, as a person types it.';
-export const annotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 /** Undefined where there is no skill. */
 export const skillInstructions = (skills: readonly Skill[]): string | undefined => {
@@ -25,70 +37,28 @@ export const skillInstructions = (skills: readonly Skill[]): string | undefined 
   return lines.length === 0 ? undefined : [heading, ...lines].join('\n');
 };
 
-const told = (text: string, isError = false): CallToolResult => ({
-  content: [{ type: 'text', text }],
-  ...(isError ? { isError } : {}),
-});
+/** The expanded body, or what is there instead, as a text for whoever asked. */
+export type Told = { readonly text: string } | { readonly refused: string };
 
-/** What the tool answers: the expanded body, or what is there instead. */
-export const callSkill = (look: Look, name: string, args = ''): CallToolResult => {
+const sentence = ({ message, fix, code }: Problem): string =>
+  [message, ...(fix === undefined ? [] : [fix]), `(${code})`].join(' ');
+
+export const expandSkill = async (look: Look, name: string, args: string, decide: Decide): Promise<Told> => {
   const wanted = name.replace(/^\//, '').normalize('NFC');
   const skill = look.skills.find((one) => one.name === wanted);
   if (skill === undefined) {
     const names = look.skills.map((one) => one.name).join(', ');
-    return told(`There is no skill ${JSON.stringify(name)}. There are: ${names || 'none'}.`, true);
+    return { refused: `There is no skill ${JSON.stringify(name)}. There are: ${names || 'none'}.` };
   }
+  const refusal = await decide(skill.name);
+  if (refusal !== undefined) return { refused: sentence(refusal) };
   const document = skill.document();
-  if (document.ok) return told(renderSkill({ document: document.value, dir: skill.dir }, args));
-  const { message, fix = '' } = document.problem;
-  return told(`${message} ${fix}`.trim(), true);
+  return document.ok
+    ? { text: renderSkill({ document: document.value, dir: skill.dir }, args) }
+    : { refused: sentence(document.problem) };
 };
 
-const tool = {
-  name: 'Skill',
-  title: 'Skill',
-  description,
-  inputSchema: {
-    type: 'object',
-    properties: {
-      name: { type: 'string', minLength: 1, maxLength: nameCharacters, description: nameText },
-      arguments: { type: 'string', maxLength: argumentCharacters, description: argumentsText },
-    },
-    required: ['name'],
-    additionalProperties: false,
-  },
-  annotations,
-};
-
-const fitting = (args: Readonly<Record<string, unknown>>): { name: string; args: string } | undefined => {
-  const { name, arguments: given = '' } = args;
-  const fits =
-    typeof name === 'string' &&
-    name !== '' &&
-    name.length <= nameCharacters &&
-    typeof given === 'string' &&
-    given.length <= argumentCharacters;
-  return fits ? { name, args: given } : undefined;
-};
-
-/** As the gateway serves it. `hidden` are skills a session's agent is not told of: those policy denies. */
-export const skillStation = async (
-  look: () => Promise<Look>,
-  hidden: (name: string) => boolean,
-): Promise<StationServer> => {
-  const seen = async (): Promise<Look> => {
-    const found = await look();
-    return { ...found, skills: found.skills.filter(({ name }) => !hidden(name)) };
-  };
-  const instructions = skillInstructions((await seen()).skills);
-  return {
-    ...(instructions === undefined ? {} : { instructions }),
-    tools: [tool],
-    call: async (_tool, args) => {
-      const wanted = fitting(args);
-      return wanted === undefined
-        ? { ...told('Say the `name` of a skill, a text, and its `arguments` as one text.', true) }
-        : { ...callSkill(await seen(), wanted.name, wanted.args) };
-    },
-  };
-};
+export const toolResult = (told: Told): CallToolResult =>
+  'text' in told
+    ? { content: [{ type: 'text', text: told.text }] }
+    : { content: [{ type: 'text', text: told.refused }], isError: true };
