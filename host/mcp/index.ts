@@ -50,6 +50,7 @@ export type {
   OpenGateway,
   StationServer,
 } from './gateway/edge.ts';
+export { type Reachable, reachableServers } from './gateway/reachable.ts';
 export type { Access, RemoteServer, RemoteSkill, RemoteSkills, Unready } from './remote/edge.ts';
 export { openRemoteSkills } from './remote/remote.ts';
 

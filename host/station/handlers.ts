@@ -1,7 +1,7 @@
 /** What the control socket answers, a method at a time. */
 
 import type { RemoteSkills } from '../mcp/index.ts';
-import { type PolicySource, policyText } from '../policy/index.ts';
+import { type PolicySource, policyText, shownPolicy } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
 import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
@@ -116,7 +116,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       // A policy that could not be read as a file has no text either.
       const unread = problems.find(({ code }) => code === 'policy/missing' || code === 'policy/unreadable');
       if (unread !== undefined) return failed(unread);
-      return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
+      return ok({ file: home.policy, revision, text: shownPolicy(policyText(home.policy) ?? ''), problems });
     },
     'session.create': readable(async (params, _emit, signal) => {
       await options.retrieveFor(params.agent);
