@@ -85,6 +85,13 @@ test('a skill of another station: listed, approved by digest, retrieved when a s
   await bench.ask('skills', 'approve', deploy.address, deploy.digest.slice(0, 12));
   assert.deepEqual(cached(), []);
 
+  const explained = await bench.ask<{ skills: unknown }>('policy', 'explain', '--agent', 'listed');
+  assert.deepEqual(explained.skills, [
+    { name: 'deploy', bundle: 'test.skills' },
+    { name: 'mcp-team-deploy', bundle: 'mcp:team/acme/deploy' },
+  ]);
+  assert.deepEqual(cached(), []);
+
   const session = await create();
   assert.deepEqual(rows(session), [
     'test.skills deploy unchanged',

@@ -260,10 +260,30 @@ test('a cached file that was changed on disk is not taken; it is retrieved again
   assert.equal(room.remote.ready().unready[0]?.problem.code, 'remote/not-retrieved');
   await room.remote.retrieve();
   assert.equal(room.remote.ready().sources.length, 1);
+  // Of the same length, as somebody who means it would write it.
+  const more = files.find((path) => path.endsWith('skill/more.md')) ?? '';
+  writeFileSync(more, 'Evil.');
+  writeFileSync(more, 'Evil.\n');
+  assert.equal(room.remote.ready().unready[0]?.problem.code, 'remote/not-retrieved');
+  await room.remote.retrieve();
+  assert.equal(readFileSync(more, 'utf8'), 'More.\n');
   // What is written anew for placing is compared too.
   const placed = files.find((path) => path.endsWith('skill/SKILL.md')) ?? '';
   const before = readFileSync(placed, 'utf8');
   writeFileSync(placed, before.replace('grants nothing', 'grants all'));
   assert.equal(room.remote.ready().sources.length, 1);
   assert.equal(readFileSync(placed, 'utf8'), before);
+});
+
+test('a file of the longest name is kept; what cannot be written is said', async (t) => {
+  const server = await hostile(t, 'long-name');
+  const room = openRoom(t);
+  assert.equal((await use(room, server)).sources[0]?.files.length, 3);
+  const other = openRoom(t);
+  writeFileSync(other.folder, 'no folder');
+  const { unready } = await use(other, server);
+  assert.deepEqual(
+    unready.map(({ problem }) => [problem.code, problem.evidence]),
+    [['remote/not-retrieved', 'ENOTDIR']],
+  );
 });
