@@ -34,7 +34,11 @@ interface Room {
   readonly folder: string;
   readonly reports: string[];
 }
-const openRoom = (t: TestContext, access: Partial<Access> = {}): Room => {
+/** Short waits, for servers that say nothing; any other has the usual ones. */
+const impatient = (mode: string) =>
+  mode === 'silent' ? { connectMs: 500 } : mode === 'silent-read' ? { retrieveMs: 3_000 } : {};
+
+const openRoom = (t: TestContext, access: Partial<Access> = {}, mode = ''): Room => {
   const folder = join(temporary(t), 'remote');
   const reports: string[] = [];
   const remote = openRemoteSkills({
@@ -45,8 +49,7 @@ const openRoom = (t: TestContext, access: Partial<Access> = {}): Room => {
     access: () => ({ token: ok(undefined), named: false, ...access }),
     now: () => 1,
     report: (kind, subject, why) => reports.push([kind, subject, why?.code ?? ''].join(' ').trim()),
-    connectMs: 500,
-    retrieveMs: 1_000,
+    ...impatient(mode),
   });
   return { remote, folder, reports };
 };
@@ -96,7 +99,7 @@ for (const [mode, code, read] of [
 ] as const) {
   test(`a server that sends other bytes than it lists (${mode}): nothing is used, nothing more is read`, async (t) => {
     const server = await hostile(t, mode);
-    const room = openRoom(t);
+    const room = openRoom(t, {}, mode);
     const { sources, unready } = await use(room, server);
     assert.deepEqual(sources, []);
     assert.deepEqual(
@@ -168,7 +171,7 @@ for (const [mode, code] of [
 ] as const) {
   test(`a server that cannot be listed (${mode}) is not added`, async (t) => {
     const server = await hostile(t, mode);
-    const { remote } = openRoom(t);
+    const { remote } = openRoom(t, {}, mode);
     assert.equal(codeOf(await remote.add({ address: server.url })), code);
     assert.deepEqual(remote.list(), []);
   });
@@ -286,4 +289,18 @@ test('a file of the longest name is kept; what cannot be written is said', async
     unready.map(({ problem }) => [problem.code, problem.evidence]),
     [['remote/not-retrieved', 'ENOTDIR']],
   );
+});
+
+test('a skill inside an approved one is a file of it, and no skill to any agent', async (t) => {
+  const room = openRoom(t);
+  const { sources } = await use(room, await hostile(t, 'nested'));
+  const [source] = sources;
+  assert.deepEqual(source?.files.map(({ path }) => path).sort(), [
+    'SKILL.md',
+    'b/skill.md',
+    'inner/SKILL.md',
+    'more.md',
+  ]);
+  for (const path of ['inner/SKILL.md', 'b/skill.md'])
+    assert.equal(readFileSync(join(source?.folder ?? '', path), 'utf8'), 'See more.md.\n');
 });
