@@ -14,7 +14,7 @@ import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
-import { registerRemoteSkills } from './remote-skills.ts';
+import { registerRemoteSkills, showRemote } from './remote-skills.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { bundledSkills, registerSkills, remoteSkills } from './skills.ts';
 import { addStationCommands } from './station-commands.ts';
@@ -68,7 +68,11 @@ export const commandLine = (run: Run): Command => {
   addSessionCommands(program, run);
   addComponentCommands(program, run);
   addContractsCommands(program, run);
-  const skills = registerSkills(program, run, { bundles: bundledSkills, remote: remoteSkills });
+  const skills = registerSkills(program, run, {
+    bundles: bundledSkills,
+    remote: remoteSkills,
+    show: showRemote,
+  });
   registerRemoteSkills(skills, run);
   return program;
 };

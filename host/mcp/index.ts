@@ -13,7 +13,14 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
-export type { Access, RemoteServer, RemoteSkill, RemoteSkills, Unready } from './remote/edge.ts';
+export type {
+  Access,
+  RemoteManifest,
+  RemoteServer,
+  RemoteSkill,
+  RemoteSkills,
+  Unready,
+} from './remote/edge.ts';
 export { openRemoteSkills } from './remote/remote.ts';
 
 /** The tool `Skill` and its instructions, for whoever mounts them; see `buildSkillServer` in agent/server.ts. */
