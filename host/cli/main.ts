@@ -12,6 +12,7 @@ import { addBundleCommands } from './bundle-commands.ts';
 import { addComponentCommands } from './component-commands.ts';
 import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
+import { addMcpCommands } from './mcp-commands.ts';
 import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
 import { registerRemoteSkills, showRemote } from './remote-skills.ts';
@@ -66,6 +67,7 @@ export const commandLine = (run: Run): Command => {
   addBundleCommands(program, run);
   addPolicyCommands(program, run);
   addSessionCommands(program, run);
+  addMcpCommands(program, run);
   addComponentCommands(program, run);
   addContractsCommands(program, run);
   const skills = registerSkills(program, run, {

@@ -8,6 +8,8 @@ export interface Agent {
   /** `bundle:component` that opens it. */
   readonly provider: string;
   readonly approve: 'manual' | 'auto' | 'workspace';
+  /** What it may ask of the station: text files of its workspace, commands in it. */
+  readonly host: { readonly read: boolean; readonly write: boolean; readonly terminals: boolean };
 }
 export interface Program {
   readonly command: string;

@@ -5,8 +5,11 @@ import { channel } from './codes/channel.ts';
 import { cli } from './codes/cli.ts';
 import type { KnownProblem } from './codes/codes.ts';
 import { component } from './codes/component.ts';
+import { connections } from './codes/connections.ts';
 import { context } from './codes/context.ts';
 import { contract } from './codes/contract.ts';
+import { gateway } from './codes/gateway.ts';
+import { mcp } from './codes/mcp.ts';
 import { paths } from './codes/paths.ts';
 import { policy } from './codes/policy.ts';
 import { process } from './codes/process.ts';
@@ -28,8 +31,11 @@ export const registry = {
   ...channel,
   ...cli,
   ...component,
+  ...connections,
   ...context,
   ...contract,
+  ...mcp,
+  ...gateway,
   ...paths,
   ...policy,
   ...process,

@@ -95,6 +95,18 @@ export const migrations: readonly string[] = [
     bundle TEXT PRIMARY KEY
   ) WITHOUT ROWID`,
   `
+  -- What the gate decided, by session; the numbers of a session go on where old rows were taken out.
+  CREATE TABLE gate_calls (
+    session TEXT NOT NULL,
+    nr INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    decision TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    PRIMARY KEY (session, nr)
+  ) WITHOUT ROWID`,
+  `
   -- Servers whose skills the operator added, under the label they have here.
   CREATE TABLE remote_servers (
     label TEXT PRIMARY KEY NOT NULL,

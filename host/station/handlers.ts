@@ -10,6 +10,7 @@ import { type Granted, grant, revoke } from './grants.ts';
 import type { Home } from './home.ts';
 import type { Placements } from './placements.ts';
 import type { Residents } from './residents.ts';
+import type { Servers } from './servers.ts';
 import type { SessionHandlers } from './sessions.ts';
 import { version } from './version.ts';
 import type { WebStatus } from './web.ts';
@@ -27,6 +28,7 @@ export interface HandlersOptions {
   readonly policy: PolicySource;
   readonly residents: Residents;
   readonly sessions: SessionHandlers;
+  readonly servers: Pick<Servers, 'handlers' | 'reconcile' | 'unfit'>;
   readonly bundleSkills: () => readonly SkillSource[];
   readonly remote: RemoteSkills;
   /** Has what approved skills of other servers lack, where this agent is given skills at all. */
@@ -46,11 +48,13 @@ const defaultEvents = 50;
 
 export const controlHandlers = (options: HandlersOptions): Handlers => {
   const { home, policy, residents, sessions } = options;
+  const mcp = options.servers.handlers;
   /** Every request sees the policy as it is now, also where components wait for a grant. */
   const current =
     <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {
       await residents.reconcile();
+      options.servers.reconcile();
       return work(...args);
     };
   /** A policy that cannot be read grants nothing, so no session could answer: its first problem says why. */
@@ -123,9 +127,19 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     'session.list': readable(sessions.list),
     'session.show': readable(({ id }) => sessions.show(id)),
     'session.transcript': readable(sessions.transcript),
-    'session.respond': readable(sessions.respond),
+    'session.respond': readable(async (params) => {
+      const { request, allow, content = {} } = params;
+      const unfit = allow ? options.servers.unfit(request, content) : undefined;
+      return unfit === undefined ? sessions.respond(params) : failed(unfit);
+    }),
     'session.cancel': readable(({ id }) => sessions.cancel(id)),
     'session.close': readable(sessions.close),
+    'mcp.list': readable(mcp['mcp.list']),
+    'mcp.tools': readable(mcp['mcp.tools']),
+    'mcp.call': readable(mcp['mcp.call']),
+    'mcp.reconnect': readable(mcp['mcp.reconnect']),
+    'mcp.enable': readable(mcp['mcp.enable']),
+    'mcp.disable': readable(mcp['mcp.disable']),
   });
 
   /** What lost its approval leaves the workspaces, where no session uses it. */

@@ -4,11 +4,19 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import {
+  admission,
+  challenge,
+  isLocal,
+  parseBody,
+  readBytes,
+  sendError,
+  sendPlain,
+  sendWeb,
+  type Tokens,
+} from '../http/index.ts';
 import { bodyBytes, bodyDepth, type Channel } from '../mcp/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
-import { admission, challenge, isLocal, type Tokens } from './access.ts';
-import { parseBody, readBytes } from './body.ts';
-import { sendError, sendPlain, sendWeb } from './send.ts';
 
 export interface WebOptions {
   /** 0: any free one. */

@@ -62,6 +62,35 @@ export const context = codes({
     message: 'A session that is not over was given this skill, so it stays.',
     fix: 'It is taken away when the session is closed.',
   },
+  'context/path-outside': {
+    message: 'The path does not lie inside the workspace, or a link stands on its way.',
+    fix: 'Name a file below the workspace by a path without links.',
+  },
+  'context/file-missing': {
+    message: 'There is no such file in the workspace.',
+    fix: 'Look at the folder; paths are absolute or relative to the workspace.',
+  },
+  'context/not-a-file': {
+    message: 'What stands there is no ordinary file.',
+    fix: 'Name a file.',
+  },
+  'context/file-too-long': {
+    message: 'The file, or the part of it that was asked for, is longer than the station hands over.',
+    fix: 'Ask for fewer lines at a time.',
+  },
+  'context/not-text': {
+    message: 'The file is not text in UTF-8.',
+    fix: 'Read it with a tool that takes bytes.',
+  },
+  'context/holds-secret': {
+    message:
+      'The text holds the value of a variable that policy names; the station neither reads nor writes it.',
+    fix: 'Keep the value in the environment, and name the variable in the file instead.',
+  },
+  'context/twin': {
+    message: 'A file or folder stands there whose name some systems would take for the same.',
+    fix: 'Use the name that is there, or another one.',
+  },
   'context/placed-missing': {
     message: 'A placed file is gone.',
     fix: 'Create a session there again; it is placed anew.',
