@@ -96,6 +96,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       return cleared(done.ok ? ok({ servers: done.value }) : done);
     },
     'skills.approve': ({ skill, digest }) => options.remote.approve(skill, digest),
+    'skills.show': async ({ skill }) => options.remote.show(skill),
     'skills.remove': async ({ address }) => {
       const gone = await options.remote.remove(address);
       if (!gone.ok) return gone;
