@@ -12,6 +12,8 @@ import type { ConnectionLimits } from './limits.ts';
 const firstId = 1_000_000_000;
 /** The server has no session of this name any more: nothing was done, the request may be sent again. */
 export const forgotten = Symbol('session forgotten');
+/** Questions of a server that are open at a time. */
+const mostAsked = 32;
 export type Outcome = Answered | typeof forgotten;
 
 export interface Sent {
@@ -206,6 +208,7 @@ export const openCalls = (
   const heardAsk = async (id: string | number, method: string, params: Json): Promise<void> => {
     const whose = asker();
     const refuse = (why?: string): void => post({ id, error: refusedAsk(method, why) });
+    if (asked.size >= mostAsked) return refuse(`${mostAsked} questions are open`);
     if (whose.ambiguous === true)
       return refuse('calls of several sessions run, so nobody can tell whom it asks');
     const { call } = whose;
