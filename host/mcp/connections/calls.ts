@@ -28,7 +28,7 @@ export interface Wire {
   /** A request is cancelled by ending its stream; otherwise by a notification. */
   readonly ownStreams: boolean;
   /** `_meta` of every request and notification. */
-  readonly envelope?: (asks: boolean) => Json;
+  readonly envelope?: (asks: boolean, what?: Json) => Json;
   /** What leaves beside the body, of a request to a tool. */
   readonly name: string;
 }
@@ -145,7 +145,8 @@ export const openCalls = (
     }
     if (wire.envelope !== undefined) {
       const { _meta: own, ...rest } = params;
-      params = { ...rest, _meta: { ...(own as Json), ...wire.envelope(call.options.onAsk !== undefined) } };
+      const { onAsk, asks } = call.options;
+      params = { ...rest, _meta: { ...(own as Json), ...wire.envelope(onAsk !== undefined, asks) } };
     }
     if (extra !== undefined) params = { ...params, ...extra };
     wire.send(
@@ -174,7 +175,7 @@ export const openCalls = (
     let refused: string | undefined;
     await Promise.all(
       requests.map(async ([key, ask]) => {
-        const answer = await askedBy(call.options.onAsk, ask, call.ended.signal);
+        const answer = await askedBy(call.options.onAsk, { ...ask, key }, call.ended.signal);
         if (answer === undefined) refused ??= ask.method;
         else inputResponses[key] = answer;
       }),
