@@ -57,13 +57,16 @@ export interface Reach {
   readonly serversFor: (component: string, asked: Asked) => Promise<Result<Provision>>;
   /** The servers of a session as policy stands now; none for one that is not known. */
   readonly servers: (session: string) => readonly GatewayServer[];
+  /** Whether a session has servers of its own, or of its project. */
+  readonly bringsServers: (session: string) => boolean;
   readonly of: (session: string) => { readonly agent: string; readonly cwd: string } | undefined;
   /** Whether this component is the provider of the session's agent. */
   readonly provides: (component: string, session: string) => boolean;
   /** The session is over: what only it reached is let go. */
   readonly forget: (session: string) => void;
-  /** Every entry there is now, each key once; what policy or a session changed is dialled. */
-  readonly reconcile: () => void;
+  /** What policy or a session changed is dialled; whether anything had. */
+  readonly reconcile: () => boolean;
+  /** Each key once. */
   readonly entries: () => readonly ServerEntry[];
 }
 
@@ -80,8 +83,10 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
         : { session: { id: session.id, cwd: session.cwd, servers: session.config.servers } }),
     });
 
+  /** Whether a session brings servers along, or takes some away. */
+  const differs = ({ project, config }: Known): boolean => project !== undefined || config !== undefined;
   const entries = (): readonly ServerEntry[] =>
-    allEntries([entriesOf(), ...[...known.values()].map(entriesOf)]);
+    allEntries([entriesOf(), ...[...known.values()].filter(differs).map(entriesOf)]);
 
   const reachable = (session: Known): readonly Reachable[] =>
     reachableServers(policy(), session.agent, entriesOf(session));
@@ -100,8 +105,8 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
 
   // One that was disabled since is still there: a call is told so by its connection.
   const served = (session: Known): readonly GatewayServer[] =>
-    reachable(session).flatMap(({ original, alias, place, key, reason }): GatewayServer[] => {
-      const upstream = key === undefined ? ('station' as const) : connections.get(key);
+    reachable(session).flatMap(({ original, alias, place, upstream: by, reason }): GatewayServer[] => {
+      const upstream = typeof by === 'object' ? connections.get(by.key) : by;
       if (upstream === undefined || (upstream === 'station' && reason !== undefined)) return [];
       const server = place === `servers.${original}` ? policy().servers.get(original) : undefined;
       return [
@@ -116,17 +121,14 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
     });
 
   let dialled: { readonly revision: string; readonly sessions: number } | undefined;
-  /** Sessions that came or went. */
+  /** Sessions that came or went with servers of their own. */
   let changes = 0;
-  const reconcile = (): void => {
+  const reconcile = (): boolean => {
     const { revision } = policy();
-    if (dialled?.revision === revision && dialled.sessions === changes) return;
+    if (dialled?.revision === revision && dialled.sessions === changes) return false;
     dialled = { revision, sessions: changes };
     connections.reconcile(entries());
-  };
-  const changed = (): void => {
-    changes += 1;
-    reconcile();
+    return true;
   };
 
   return {
@@ -147,7 +149,8 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
         config: config.value,
       };
       known.set(id, session);
-      changed();
+      if (differs(session) || (before !== undefined && differs(before))) changes += 1;
+      reconcile();
       return ok(provisionFor(policy(), agent, await ways(session)));
     },
     servers: (id) => {
@@ -161,13 +164,20 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
       }
       return session.seen.servers;
     },
+    bringsServers: (id) => {
+      const session = known.get(id);
+      return session !== undefined && differs(session);
+    },
     of: (id) => known.get(id),
     provides: (component, id) => {
       const session = known.get(id);
       return session !== undefined && policy().agents.get(session.agent)?.provider === component;
     },
     forget: (id) => {
-      if (known.delete(id)) changed();
+      const session = known.get(id);
+      known.delete(id);
+      if (session !== undefined && differs(session)) changes += 1;
+      reconcile();
     },
     reconcile,
     entries,

@@ -12,8 +12,8 @@ export interface Reachable {
   readonly original: string;
   readonly alias: string;
   readonly place: string;
-  /** Its connection; undefined for the station's own server. */
-  readonly key: string | undefined;
+  /** Its connection, by its key; none where its entry cannot be used. */
+  readonly upstream: { readonly key: string } | 'station' | undefined;
   /** Why an agent that is opened now is not given it. */
   readonly reason: string | undefined;
 }
@@ -31,8 +31,9 @@ export const reachableServers = (
     const server = place === `servers.${name}` ? policy.servers.get(name) : undefined;
     if (server !== undefined && (server.exposure !== 'gateway' || !server.consumers.includes(agent)))
       return [];
-    const reason = disabled ?? (fault === undefined ? undefined : reasonOf(fault));
-    return [{ original: name, alias: serverAlias(name), place, key, reason }];
+    const reason = fault === undefined ? disabled : reasonOf(fault);
+    const upstream = fault === undefined ? { key } : undefined;
+    return [{ original: name, alias: serverAlias(name), place, upstream, reason }];
   });
   const own = [...policy.servers].flatMap(([name, { transport, consumers }]): Reachable[] => {
     if (transport.type !== 'station' || !consumers.includes(agent)) return [];
@@ -40,7 +41,7 @@ export const reachableServers = (
       ? 'disabled by policy (disabledMcpServers)'
       : undefined;
     const place = `servers.${name}`;
-    return [{ original: name, alias: serverAlias(name), place, key: undefined, reason }];
+    return [{ original: name, alias: serverAlias(name), place, upstream: 'station', reason }];
   });
   return [...found, ...own];
 };
