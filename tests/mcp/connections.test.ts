@@ -433,8 +433,13 @@ test('progress reaches the call it is of, and keeps it from timing out; a call t
 
 test('what a server asks while a call runs reaches that call; nobody else answers, and nobody guesses', async (t) => {
   let clock = 0;
-  const desk = await openDialled(t, () => [raw('asks')], { limits: { callMs: 20 }, now: () => clock });
+  const desk = await openDialled(t, ({ journal }) => [raw('asks', { journal })], {
+    limits: { callMs: 20 },
+    now: () => clock,
+  });
   const connection = await desk.connected('asks');
+  // The roots of one session would hold for all who share the connection.
+  assert.ok(desk.journalled().includes('greeted {"elicitation":{"form":{}},"sampling":{}}'));
   const ask = (method: string, params: Json = {}) => ({ name: 'ask', arguments: { method, params } });
   const requestedSchema = {
     type: 'object',
