@@ -31,7 +31,7 @@ export const openBus = (options: BusOptions): Bus => {
   const store = openComponentStore(state.db);
   const lanes = new Map<string, Lane>();
   const logRate = openLogRate();
-  const listeners = new Map<string, Set<(event: unknown) => void>>();
+  const listeners = new Map<string, Set<(event: unknown, source: string) => void>>();
   let easedListeners: (() => void)[] = [];
   const run = now().toString(36);
   let count = 0;
@@ -112,7 +112,7 @@ export const openBus = (options: BusOptions): Bus => {
     const heard = listeners.get(effect.topic);
     if (heard === undefined || heard.size === 0) return;
     const event: unknown = JSON.parse(effect.payload);
-    for (const listener of heard) listener(event);
+    for (const listener of heard) listener(event, component.name);
   };
 
   const commitHost = {

@@ -8,6 +8,8 @@ export interface Agent {
   /** `bundle:component` that opens it. */
   readonly provider: string;
   readonly approve: 'manual' | 'auto' | 'workspace';
+  /** What it may ask of the station: text files of its workspace, commands in it. */
+  readonly host: { readonly read: boolean; readonly write: boolean; readonly terminals: boolean };
 }
 export interface Program {
   readonly command: string;
@@ -36,7 +38,7 @@ export interface ServerPolicy {
   readonly elicitation: 'queue' | 'agent';
 }
 
-/** One rule of the gate as it is written, and its place: `permissions.deny.0`. */
+/** One rule of the gate as it is written, and its place: `permissions.deny[0]`. */
 export interface GateRule {
   readonly text: string;
   readonly place: string;

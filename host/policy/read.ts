@@ -36,10 +36,15 @@ const sorted = <V, W>(table: Record<string, V> | undefined, to: (value: V) => W)
 
 type Entry<K extends 'agents' | 'programs' | 'origins' | 'servers'> = NonNullable<PolicyFile[K]>[string];
 
-const agentOf = ({ program, provider, approve }: Entry<'agents'>): Agent => ({
+const agentOf = ({ program, provider, approve, host }: Entry<'agents'>): Agent => ({
   program,
   provider: provider ?? defaultProvider,
   approve: approve ?? 'manual',
+  host: {
+    read: host?.files !== undefined,
+    write: host?.files === 'write',
+    terminals: host?.terminals === true,
+  },
 });
 const programOf = ({ command, args, inherit, trust }: Entry<'programs'>): Program => ({
   command,
@@ -65,7 +70,7 @@ const serverOf = ({
 
 const gateOf = (found: PolicyFile['permissions']): GatePolicy => {
   const rules = (kind: keyof GatePolicy): readonly GateRule[] =>
-    (found?.[kind] ?? []).map((text, at) => ({ text, place: `permissions.${kind}.${at}` }));
+    (found?.[kind] ?? []).map((text, at) => ({ text, place: `permissions.${kind}[${at}]` }));
   return { deny: rules('deny'), ask: rules('ask'), allow: rules('allow') };
 };
 

@@ -83,6 +83,19 @@ const agent = z
       .enum(['manual', 'auto', 'workspace'])
       .optional()
       .describe('How its permission requests are answered. Default `manual`: a person answers.'),
+    host: z
+      .strictObject({
+        files: z
+          .enum(['read', 'write'])
+          .optional()
+          .describe('Text files of its workspace: `read`, or `write` (and read). Absent: none.'),
+        terminals: z
+          .boolean()
+          .optional()
+          .describe('Commands it has the station run, in its workspace. Default `false`.'),
+      })
+      .optional()
+      .describe('What it may ask of the station beside its own tools. Absent: nothing.'),
   })
   .describe('An agent: what a session asks for and what `consumers` name.');
 

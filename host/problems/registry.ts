@@ -9,9 +9,11 @@ import { connections } from './codes/connections.ts';
 import { context } from './codes/context.ts';
 import { contract } from './codes/contract.ts';
 import { gateway } from './codes/gateway.ts';
+import { mcp } from './codes/mcp.ts';
 import { paths } from './codes/paths.ts';
 import { policy } from './codes/policy.ts';
 import { process } from './codes/process.ts';
+import { remote } from './codes/remote.ts';
 import { sandbox } from './codes/sandbox.ts';
 import { session } from './codes/session.ts';
 import { skill } from './codes/skill.ts';
@@ -32,10 +34,12 @@ export const registry = {
   ...connections,
   ...context,
   ...contract,
+  ...mcp,
   ...gateway,
   ...paths,
   ...policy,
   ...process,
+  ...remote,
   ...sandbox,
   ...session,
   ...skill,

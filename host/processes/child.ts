@@ -17,6 +17,8 @@ export const defaultLineBytes = 8 * 1024 * 1024;
 export const inputQueueLength = 32 * 1024 * 1024;
 // A child that closed its output or input but does not exit within this is ended, ms.
 const closedWaitMs = 1_000;
+// A child that is told to end may still ask: its input stays open this long for the answer, ms.
+const lastAnswerMs = 500;
 // What is left in the pipes after the last process of the group has gone is read for this long, ms. Only a process
 // that left the group on purpose can keep them open.
 const drainMs = 500;
@@ -50,7 +52,9 @@ export const superviseChild = (
 
   const endWithin = (graceMs: number): Promise<boolean> => {
     killAt = Math.min(killAt, performance.now() + graceMs);
-    stdin.end();
+    const closing = setTimeout(() => stdin.end(), Math.min(lastAnswerMs, graceMs / 2));
+    if (exited) clearTimeout(closing);
+    else timers.add(closing);
     ending ??= endGroup(pid, () => killAt).then((gone) => {
       if (!gone) leader.resolve(undefined);
       return gone;
@@ -71,6 +75,12 @@ export const superviseChild = (
 
   const limit = request.lineBytes ?? defaultLineBytes;
   const follow = (source: Readable, stream: 'stdout' | 'stderr'): Promise<void> => {
+    const { onBytes } = request;
+    if (onBytes !== undefined) {
+      source.on('data', (chunk: Buffer) => onBytes(chunk, stream));
+      source.on('error', () => {});
+      return new Promise((resolve) => source.once('close', resolve));
+    }
     const cutter = request.cutLines === true ? cutLines(limit) : undefined;
     const framer = frameLines(cutter === undefined ? limit : limit + keptTail + 1);
     const hand = (lines: readonly string[]): void => {
@@ -92,7 +102,8 @@ export const superviseChild = (
     });
   };
   const drained = Promise.all([follow(stdout, 'stdout'), follow(stderr, 'stderr')]);
-  stdin.on('error', () => stopUnlessExited('process/input-closed'));
+  stdin.on('error', () => request.onBytes === undefined && stopUnlessExited('process/input-closed'));
+  if (request.onBytes !== undefined) stdin.end();
 
   const onLeaderExit = (): void => {
     exited = true;

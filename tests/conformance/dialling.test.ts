@@ -19,7 +19,11 @@ interface Check {
 }
 
 const checksOf = async (t: TestContext, scenario: string): Promise<readonly Check[]> => {
-  const suite = join(installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'), 'dist', 'index.js');
+  const suite = join(
+    await installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'),
+    'dist',
+    'index.js',
+  );
   const out = mkdtempSync(join(tmpdir(), 'jupiter-checks-'));
   t.after(() => rmSync(out, { recursive: true, force: true }));
   const client = join(import.meta.dirname, 'dialling-client.ts');
@@ -60,8 +64,8 @@ for (const scenario of [
 }
 
 /** The one executable of a package. */
-const executable = (name: string, version: string): string => {
-  const folder = installed(name, version);
+const executable = async (name: string, version: string): Promise<string> => {
+  const folder = await installed(name, version);
   const { bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
     bin: string | Record<string, string>;
   };
@@ -73,7 +77,7 @@ const resultOf = (answered: Answered): Json => {
 };
 
 test('server-everything: tools, structured content, images, progress, resources, prompts, and what it asks', async (t) => {
-  const file = executable('@modelcontextprotocol/server-everything', '2026.8.31');
+  const file = await executable('@modelcontextprotocol/server-everything', '2026.8.31');
   const desk = await openDialled(t, () => [program('everything', process.execPath, [file, 'stdio'])]);
   const connection = await desk.connected('everything');
   const names = connection.tools().map(({ name }) => name);
@@ -119,7 +123,7 @@ test('server-everything: tools, structured content, images, progress, resources,
 });
 
 test('server-filesystem: it reads and writes where it may, and its refusals come as they are', async (t) => {
-  const file = executable('@modelcontextprotocol/server-filesystem', '2026.8.31');
+  const file = await executable('@modelcontextprotocol/server-filesystem', '2026.8.31');
   const desk = await openDialled(t, ({ dir }) => [program('files', process.execPath, [file, dir])]);
   const connection = await desk.connected('files');
   writeFileSync(join(desk.dir, 'a.txt'), 'the bytes');

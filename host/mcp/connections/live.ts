@@ -148,11 +148,14 @@ export const dial = async (
     await link.close();
   };
 
+  // What is declared here holds for the connection, and a server keeps the roots it is told: those of one session would
+  // hold for all. Since 2026-07-28 each request declares for itself.
+  const { roots: _perRequest, ...greeting } = ports.capabilities;
   type Mode = 'auto' | 'legacy' | { readonly pin: string };
   const connectAs = async (mode: Mode): Promise<Error | undefined> => {
     client = new sdk.Client(
       { ...ports.client },
-      { capabilities: ports.capabilities as never, versionNegotiation: { mode } },
+      { capabilities: greeting as never, versionNegotiation: { mode } },
     );
     try {
       await client.connect(shared.transport(), { timeout: attemptMs, signal: stop });

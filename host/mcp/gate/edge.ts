@@ -4,7 +4,7 @@ import type { GatePolicy } from '../../policy/index.ts';
 export type Wanted = { readonly server: string; readonly tool: string } | { readonly skill: string };
 export interface Decision {
   readonly decision: 'allow' | 'ask' | 'deny';
-  /** The place of the rule, `permissions.deny.0 (mcp__probe)`; of what no rule names, `permissions (no rule names it)`. */
+  /** The place of the rule, `permissions.deny[0] (mcp__probe)`; of what no rule names, `permissions (no rule names it)`. */
   readonly rule: string;
 }
 /** Pure, by the rules as they are now: deny first, then ask, then allow; what no rule names asks. */
