@@ -130,7 +130,8 @@ interface Opened {
 }
 type Keep = (child: ChildProcess) => ChildProcess;
 
-const bin = (name: string, version: string, file: string): string => join(installed(name, version), file);
+const bin = async (name: string, version: string, file: string): Promise<string> =>
+  join(await installed(name, version), file);
 
 const openOthers = async (keep: Keep, dir: string): Promise<readonly Opened[]> => {
   const run = (file: string, ...more: readonly string[]): ChildProcess =>
@@ -141,9 +142,9 @@ const openOthers = async (keep: Keep, dir: string): Promise<readonly Opened[]> =
     config,
     JSON.stringify({ mcpServers: { probe: { command: process.execPath, args: server } } }),
   );
-  run(bin('mcp-hub', '4.2.1', 'dist/cli.js'), '--port', String(ports[0]), '--config', config);
+  run(await bin('mcp-hub', '4.2.1', 'dist/cli.js'), '--port', String(ports[0]), '--config', config);
   const quoted = [process.execPath, ...server].map((part) => `'${part}'`).join(' ');
-  const gateway = bin('supergateway', '4.0.0', 'dist/index.js');
+  const gateway = await bin('supergateway', '4.0.0', 'dist/index.js');
   run(
     gateway,
     '--stdio',
@@ -156,7 +157,7 @@ const openOthers = async (keep: Keep, dir: string): Promise<readonly Opened[]> =
     '--logLevel',
     'none',
   );
-  const proxy = bin('mcp-proxy', '6.7.19', 'dist/bin/mcp-proxy.mjs');
+  const proxy = await bin('mcp-proxy', '6.7.19', 'dist/bin/mcp-proxy.mjs');
   run(proxy, '--server', 'stream', '--port', String(ports[2]), '--', process.execPath, ...server);
   return [
     {

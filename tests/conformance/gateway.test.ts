@@ -20,8 +20,8 @@ import { everythingHandler } from './everything.ts';
 import { installed } from './installed.ts';
 
 let suite = '';
-before(() => {
-  suite = join(installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'), 'dist', 'index.js');
+before(async () => {
+  suite = join(await installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'), 'dist', 'index.js');
 });
 
 const listening = async (t: TestContext, server: Server): Promise<string> => {
@@ -178,7 +178,7 @@ for (const [version, wanted] of [
 }
 
 test('server-everything of npm through the gateway: lists, calls, resources, prompts', async (t) => {
-  const folder = installed('@modelcontextprotocol/server-everything', '2026.8.31');
+  const folder = await installed('@modelcontextprotocol/server-everything', '2026.8.31');
   const { url, token } = await behind(t, [join(folder, 'dist', 'index.js'), 'stdio']);
   for (const client of [await olderClient(t, url, token), await modernClient(t, url, token, 'modern')]) {
     const { tools } = await client.listTools();
@@ -191,7 +191,7 @@ test('server-everything of npm through the gateway: lists, calls, resources, pro
 });
 
 test('server-filesystem of npm through the gateway: reads and writes where it may', async (t) => {
-  const folder = installed('@modelcontextprotocol/server-filesystem', '2026.8.31');
+  const folder = await installed('@modelcontextprotocol/server-filesystem', '2026.8.31');
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-files-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'a.txt'), 'one\ntwo\n');
