@@ -1,16 +1,17 @@
 /**
  * A call through the gateway, agent over HTTP, server over standard input and output: beside the gateways of npm in the
- * same run, each with the same server and the same requests. Ours decides by rules and keeps the decision on disk
+ * same run, each with the same server and the same requests. Ours decides by rules and keeps the decision in a database
  * before the answer leaves.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
+import Database from 'better-sqlite3';
 import { installed } from '../conformance/installed.ts';
 import { type Measured, median } from './report.ts';
 
@@ -77,8 +78,12 @@ const post = ({ url, headers, body }: Target): Promise<Got> =>
     sent.end(body);
   });
 
+let next = 1;
+/** Every call has a number of its own: some gateways mix up those that have not. */
 const call = async (target: Target): Promise<void> => {
-  const { status, text } = await post(target);
+  next += 1;
+  const body = target.body.replace('"id":1,', `"id":${next},`);
+  const { status, text } = await post({ ...target, body });
   if (status !== 200 || !text.includes('hello'))
     throw new Error(`${target.url}: ${status} ${text.slice(0, 300)}`);
 };
@@ -190,17 +195,63 @@ const latency = async (work: () => Promise<unknown>): Promise<number> => {
   }
   return median(times);
 };
-const throughput = async (work: () => Promise<unknown>): Promise<number> => {
+/** A whole answer in what came so far; the agent's side is kept as cheap as can be, it shares the machine. */
+const isWhole = (text: string): boolean => {
+  const end = text.indexOf('\r\n\r\n');
+  if (end < 0) return false;
+  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1];
+  return length === undefined ? text.endsWith('\r\n0\r\n\r\n') : text.length - end - 4 >= Number(length);
+};
+
+/** One call after the other on a connection that is kept. */
+const lane = async ({ url, headers, body }: Target) => {
+  const { port, pathname } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1').setNoDelay(true);
+  await once(socket, 'connect');
+  let text = '';
+  let answered: (text: string) => void = () => {};
+  socket.setEncoding('latin1').on('data', (part: string) => {
+    text += part;
+    if (!isWhole(text)) return;
+    const whole = text;
+    text = '';
+    answered(whole);
+  });
+  const head = Object.entries({
+    host: `127.0.0.1:${port}`,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}`);
+  const begin = `POST ${pathname} HTTP/1.1\r\n${head.join('\r\n')}\r\ncontent-length: `;
+  return {
+    call: () =>
+      new Promise<void>((resolve, reject) => {
+        next += 1;
+        const numbered = body.replace('"id":1,', `"id":${next},`);
+        answered = (whole) =>
+          whole.startsWith('HTTP/1.1 200') && whole.includes('hello') ? resolve() : reject(new Error(whole));
+        socket.write(`${begin}${numbered.length}\r\n\r\n${numbered}`);
+      }),
+    close: () => socket.destroy(),
+  };
+};
+
+const throughput = async (target: Target): Promise<number> => {
+  const lanes = await Promise.all(Array.from({ length: parallel }, () => lane(target)));
   let left = manyCalls;
   const began = performance.now();
-  const lane = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1;
-      await work();
-    }
-  };
-  await Promise.all(Array.from({ length: parallel }, lane));
-  return (manyCalls * 1_000) / (performance.now() - began);
+  await Promise.all(
+    lanes.map(async (one) => {
+      while (left > 0) {
+        left -= 1;
+        await one.call();
+      }
+    }),
+  );
+  const rate = (manyCalls * 1_000) / (performance.now() - began);
+  for (const one of lanes) one.close();
+  return rate;
 };
 
 /** One line out, one line back. */
@@ -230,8 +281,10 @@ export const bench = async (): Promise<readonly Measured[]> => {
     for (const { target } of all) for (let n = 0; n < warm; n += 1) await call(target);
     for (let round = 0; round < rounds; round += 1) {
       for (const { name, target } of all) {
-        found.get(name)?.latency.push(await latency(() => call(target)));
-        found.get(name)?.rate.push(await throughput(() => call(target)));
+        const one = await lane(target);
+        found.get(name)?.latency.push(await latency(one.call));
+        one.close();
+        found.get(name)?.rate.push(await throughput(target));
       }
     }
     const of = (name: string, what: 'latency' | 'rate'): number => median(found.get(name)?.[what] ?? []);
@@ -272,6 +325,17 @@ export const bench = async (): Promise<readonly Measured[]> => {
       await post(list);
       lists.push(performance.now() - at);
     }
+    const database = new Database(join(dir, 'full.db'));
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE rows (row)');
+    const insert = database.prepare('INSERT INTO rows VALUES (1)');
+    const commits: number[] = [];
+    for (let n = 0; n < 50; n += 1) {
+      const at = performance.now();
+      insert.run();
+      commits.push(performance.now() - at);
+    }
+    database.close();
+    const disk = median(commits);
     const each = (what: 'latency' | 'rate', unit: string): string =>
       others.map((name) => `${name} ${of(name, what).toFixed(what === 'rate' ? 0 : 2)} ${unit}`).join(', ');
     return [
@@ -282,7 +346,7 @@ export const bench = async (): Promise<readonly Measured[]> => {
         unit: 'ms',
         referenceIs: fastest,
         goal: { atMost: 0.8 },
-        note: `${each('latency', 'ms')}. Ours decides, and keeps the decision on disk before it answers.`,
+        note: `${each('latency', 'ms')}. Ours decides, and keeps the decision in a database (WAL, NORMAL) before it answers; a FULL commit adds ${disk.toFixed(2)} ms on this disk, now.`,
       },
       {
         what: 'calls, 16 in parallel',
@@ -296,10 +360,11 @@ export const bench = async (): Promise<readonly Measured[]> => {
       {
         what: 'call through the shim',
         ours: median(times[0]),
-        reference: median(times[1]),
+        reference: 0.6,
         unit: 'ms',
-        referenceIs: 'the server itself over its standard streams',
-        goal: { atMost: Number((0.6 / 0.21).toFixed(2)) },
+        referenceIs: 'the most it may take',
+        goal: { atMost: 1 },
+        note: `the server itself over its standard streams: ${median(times[1]).toFixed(3)} ms.`,
       },
       {
         what: 'list of 1,000 tools',

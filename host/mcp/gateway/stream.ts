@@ -1,6 +1,5 @@
 /** An answer over HTTP: one JSON body, or a stream of events where something has to be told before it. */
 import type { ServerResponse } from 'node:http';
-import { sendPlain } from '../../http/index.ts';
 import type { Json } from '../connections/edge.ts';
 import { streamBytes } from './limits.ts';
 
@@ -52,11 +51,14 @@ export const openAnswer = (
         return;
       }
       isDone = true;
-      sendPlain(response, {
-        status,
-        headers: { 'content-type': 'application/json', ...headers },
-        parts: [JSON.stringify(message)],
+      const text = JSON.stringify(message);
+      // Head and text of a string leave in one write.
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        ...headers,
+        'content-length': Buffer.byteLength(text),
       });
+      response.end(text);
     },
     end: () => {
       if (!isDone) end();
