@@ -20,6 +20,7 @@ export {
   readMcpConfig,
   readProjectSettings,
   type SessionServers,
+  settingsFile,
 } from './connections/config.ts';
 export type {
   Answered,

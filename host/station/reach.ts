@@ -17,6 +17,7 @@ import {
   type ServerEntry,
   type SessionServers,
   serverEntries,
+  settingsFile,
 } from '../mcp/index.ts';
 import type { Policy } from '../policy/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
@@ -93,14 +94,22 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
 
   const ways = async (session: Known): Promise<readonly Reached[]> => {
     const found = reachable(session);
+    const unread = (session.project?.problems ?? []).map(
+      ({ message, evidence = '' }): Reached => ({
+        name: settingsFile,
+        place: session.project?.file ?? settingsFile,
+        by: { reason: `${message} ${evidence}`.trim() },
+      }),
+    );
     // Nothing is opened for a station that has nothing behind its gateway.
     const address = found.some(({ reason }) => reason === undefined) ? await gateway() : undefined;
-    return found.map(({ alias: name, place, reason = '' }): Reached => {
+    const told = found.map(({ alias: name, place, reason = '' }): Reached => {
       if (reason !== '' || address === undefined) return { name, place, by: { reason } };
       return address.ok
         ? { name, place, by: { type: 'gateway', ...address.value(name) } }
         : { name, place, by: { reason: address.problem.message } };
     });
+    return [...told, ...unread];
   };
 
   // One that was disabled since is still there: a call is told so by its connection.

@@ -151,6 +151,16 @@ test("a session's own servers and those of a trusted project come with it and go
   assert.deepEqual(names('s-1'), []);
 });
 
+test("what is wrong with a project's settings is told with what its sessions are not given", async (t) => {
+  const { ask, dir } = await desk(t);
+  mkdirSync(join(dir, '.jupiter'));
+  writeFileSync(join(dir, '.jupiter', 'settings.jsonc'), '{"mcpServers": {');
+  const found = await ask('s-1', 'one');
+  assert.ok(found.ok);
+  const told = found.value.withheld.find(({ name }) => name.endsWith('settings.jsonc'));
+  assert.match(told?.reason ?? '', /settings\.jsonc:1:/);
+});
+
 test('the gateway is opened for a session that has something behind it, and for no other', async (t) => {
   const { ask, gateways, write } = await desk(t);
   write({ ...base, servers: { near: base.servers.near }, mcpServers: {} });
