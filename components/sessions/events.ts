@@ -14,6 +14,7 @@ import {
   type Host,
   isOver,
   note,
+  noteAll,
   type Session,
   save,
 } from './records.ts';
@@ -54,19 +55,21 @@ const recordHandOver = (
 ): void => {
   const handedOver = new Set(payload.handedOver);
   const skipped = new Map(payload.skipped.map((each) => [each.name, each.reason]));
+  const lines: string[] = [];
   for (const server of record.provisioning.servers) {
     if (server.decision !== 'offered') continue;
     const reason = skipped.get(server.name);
     if (handedOver.has(server.name)) {
       server.stage = 'handed-over';
-      note(station, record.id, at, `server ${server.name}: handed over`);
+      lines.push(`server ${server.name}: handed over`);
     } else if (reason !== undefined) {
       server.decision = 'skipped';
       server.reason = reason;
       delete server.stage;
-      note(station, record.id, at, serverLine(server));
+      lines.push(serverLine(server));
     }
   }
+  noteAll(station, record.id, at, lines);
 };
 
 export const opened = (message: Event<'bearpunch.agents.opened'>, station: Host): void => {

@@ -3,7 +3,7 @@
  * opening by its provider. Done when a session is created, and again each time it is taken up: policy may have changed.
  */
 import type { Placement, Provision, Result } from '../guest/index.ts';
-import { type Host, note, type Session, type SessionRecord } from './records.ts';
+import { type Host, note, noteAll, type Session, type SessionRecord } from './records.ts';
 import { problemText } from './text.ts';
 
 type Provisioning = SessionRecord['provisioning'];
@@ -82,9 +82,9 @@ export const noteProvisioning = (
   at: number,
   why: string | undefined,
 ): void => {
-  for (const server of provisioning.servers) note(station, id, at, serverLine(server));
+  noteAll(station, id, at, provisioning.servers.map(serverLine));
   if (provisioning.servers.length === 0) note(station, id, at, 'servers: policy has none for this agent');
-  for (const skill of provisioning.skills) note(station, id, at, skillLine(skill));
+  noteAll(station, id, at, provisioning.skills.map(skillLine));
   if (why !== undefined) note(station, id, at, `skills: none placed: ${why}`);
   else if (provisioning.skills.length === 0) note(station, id, at, 'skills: no installed bundle has any');
 };

@@ -115,6 +115,14 @@ export const note = (station: Host, id: string, at: number, text: string, turn?:
   append(station, id, { at, role: 'station', ...(turn === undefined ? {} : { turn }), text });
 };
 
+/** Lines that are a row each; more of them are one row, so that a hundred servers cost no hundred writes. */
+const linesApart = 12;
+
+export const noteAll = (station: Host, id: string, at: number, lines: readonly string[]): void => {
+  if (lines.length > linesApart) note(station, id, at, lines.join('; '));
+  else for (const line of lines) note(station, id, at, line);
+};
+
 /** Tells that the session's state, queue or transcript changed. */
 export const announce = (station: Host, session: Session, settled?: Settled): void => {
   const { id, state, pending } = session.record;

@@ -14,6 +14,7 @@ import {
   type ServerEntry,
 } from '../../host/mcp/index.ts';
 import { openProcesses, type Processes } from '../../host/processes/index.ts';
+import { crowdedSessions } from './crowd.ts';
 import { type Measured, median } from './report.ts';
 
 const warm = 500;
@@ -203,7 +204,7 @@ export const bench = async (): Promise<readonly Measured[]> => {
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bench-mcp-'));
   const processes = await openProcesses({ run: join(dir, 'run') });
   try {
-    return await dialling(processes, dir);
+    return [...(await dialling(processes, dir)), await crowdedSessions(join(fixtures, 'raw.mjs'))];
   } finally {
     await processes.endAll(0);
     rmSync(dir, { recursive: true, force: true });
