@@ -23,6 +23,8 @@ const transportOf = (policy: Policy, name: string, server: ServerPolicy): Verdic
       return { rule: `programs.${alias}`, reason: `the program "${alias}" is not trusted ("trust": "full")` };
     return { offered: { type: 'stdio', command: program.command, args: program.args } };
   }
+  if (server.transport.type === 'station')
+    return { rule: `servers.${name}.transport`, reason: 'the station is reached through its gateway only' };
   const alias = server.transport.origin;
   const origin = policy.origins.get(alias);
   if (origin === undefined)

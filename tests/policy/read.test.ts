@@ -57,6 +57,7 @@ describe('a policy that can be read', () => {
       consumers: ['one'],
       exposure: 'direct',
       tools: ['probe'],
+      elicitation: 'queue',
     });
   });
   it('an alias that refers to nothing is no problem of the policy', () => {
