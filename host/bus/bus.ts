@@ -5,12 +5,13 @@
 import type { PolicySource } from '../policy/index.ts';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import { type EventLog, openComponentStore, type State } from '../state/index.ts';
-import { commitBatch, type Publish } from './commit.ts';
+import { type CommitHost, commitBatch, type Publish } from './commit.ts';
 import type { Bus, BusComponent, EffectPorts } from './edge.ts';
 import { busyMessages, type Envelope, type Fate, fairMessages } from './inbox.ts';
 import { type Lane, openLane } from './lane.ts';
 import { openLogRate } from './quota.ts';
 import { openTopicRegistry } from './registry.ts';
+import { openUndelivered } from './undelivered.ts';
 
 export interface BusOptions {
   readonly state: State;
@@ -115,7 +116,8 @@ export const openBus = (options: BusOptions): Bus => {
     for (const listener of heard) listener(event);
   };
 
-  const commitHost = {
+  const undelivered = openUndelivered<Lane>(state.durable);
+  const commitHost: CommitHost = {
     state,
     store,
     topics,
@@ -126,12 +128,19 @@ export const openBus = (options: BusOptions): Bus => {
     redact: options.redact,
     logRate,
     now,
+    whenDurable: (component, kept, wrote, carryOut) => {
+      const hearers = () =>
+        kept.flatMap(({ effects }) =>
+          effects.flatMap((effect) => (effect.kind === 'publish' ? subscribersOf(effect.topic) : [])),
+        );
+      return undelivered.hold(component.name, hearers, wrote, carryOut);
+    },
     openRoom: () => {
       const coming = new Map<Lane, number>();
       return (topic: string): Result<void> => {
         for (const lane of subscribersOf(topic)) {
           const before = coming.get(lane) ?? 0;
-          const full = lane.fullness(before);
+          const full = lane.fullness(before + undelivered.comingTo(lane));
           if (full !== undefined) return failed(full);
           coming.set(lane, before + 1);
         }
@@ -213,6 +222,7 @@ export const openBus = (options: BusOptions): Bus => {
     status: () => [...lanes.values()].map((lane) => lane.status()),
     close: async () => {
       await Promise.all([...lanes.values()].map((lane) => lane.stop()));
+      await state.flushed();
       lanes.clear();
     },
   };

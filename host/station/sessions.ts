@@ -15,6 +15,8 @@ type Changed = output<typeof sessions.changed.event>;
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
 const pageRows = 500;
+/** Of a session that is followed: a long page would hold up every other session meanwhile. */
+const followedRows = 64;
 /** New rows are read together: a reader sees them this much later at most, ms. */
 const rowsWaitMs = 1;
 /** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
@@ -137,13 +139,14 @@ export const sessionHandlers = (
   const rowsAfter = async function* (
     id: string,
     after: number,
+    limit = pageRows,
   ): AsyncGenerator<Result<readonly TranscriptRow[]>> {
     let from: number | undefined = after;
     while (from !== undefined) {
       const page: Result<output<typeof sessions.transcript.reply>> = await ask(sessions.transcript, {
         id,
         after: from,
-        limit: pageRows,
+        limit,
       });
       yield page.ok ? ok(page.value.rows) : page;
       from = page.ok ? page.value.next : undefined;
@@ -163,7 +166,7 @@ export const sessionHandlers = (
     let last = after;
     for (;;) {
       const events = await watched.next();
-      for await (const rows of rowsAfter(id, last)) {
+      for await (const rows of rowsAfter(id, last, followedRows)) {
         if (!rows.ok) return rows;
         follower.add(rows.value);
         last = rows.value.at(-1)?.seq ?? last;

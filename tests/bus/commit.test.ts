@@ -40,9 +40,9 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
   const host: CommitHost = {
     state: {
       ...state,
-      transaction: (work) => {
+      write: (work) => {
         transactions += 1;
-        return state.transaction(work);
+        return state.write(work);
       },
     },
     store,
@@ -61,6 +61,10 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
     redact: (text) => text,
     logRate: openLogRate(),
     now: () => 0,
+    whenDurable: (_component, _kept, _wrote, carryOut) => {
+      carryOut();
+      return undefined;
+    },
     openRoom: () => (topic) =>
       topic === 'test.happened' ? ok(undefined) : refuse('bus/inbox-full', { subject: 'someone' }),
     publish: (from, effect, kind) => done.push(`publish ${from.name} ${kind} ${effect.topic}`),
