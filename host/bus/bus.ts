@@ -5,13 +5,12 @@
 import type { PolicySource } from '../policy/index.ts';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import { type EventLog, openComponentStore, type State } from '../state/index.ts';
-import { type CommitHost, commitBatch, type Publish } from './commit.ts';
+import { commitBatch, type Publish } from './commit.ts';
 import type { Bus, BusComponent, EffectPorts } from './edge.ts';
 import { busyMessages, type Envelope, type Fate, fairMessages } from './inbox.ts';
 import { type Lane, openLane } from './lane.ts';
 import { openLogRate } from './quota.ts';
 import { openTopicRegistry } from './registry.ts';
-import { openUndelivered } from './undelivered.ts';
 
 export interface BusOptions {
   readonly state: State;
@@ -27,7 +26,15 @@ export interface BusOptions {
 const endedByForce = new Set<string>(['sandbox/deadline', 'sandbox/start-deadline']);
 
 export const openBus = (options: BusOptions): Bus => {
-  const { state, events, policy, ports, now } = options;
+  const { state, events, policy, now } = options;
+  // What a component asks another for is done at once: both are in one log, and what a power cut takes of it, it takes
+  // from the end. What leaves the station waits until all before it is on disk.
+  const ports: EffectPorts = {
+    ...options.ports,
+    write: (...told) => state.durable(() => options.ports.write(...told)),
+    kill: (...told) => state.durable(() => options.ports.kill(...told)),
+    release: (...told) => state.durable(() => options.ports.release(...told)),
+  };
   const topics = openTopicRegistry();
   const store = openComponentStore(state.db);
   const lanes = new Map<string, Lane>();
@@ -113,11 +120,13 @@ export const openBus = (options: BusOptions): Bus => {
     const heard = listeners.get(effect.topic);
     if (heard === undefined || heard.size === 0) return;
     const event: unknown = JSON.parse(effect.payload);
-    for (const listener of heard) listener(event);
+    const hears = [...heard];
+    state.durable(() => {
+      for (const listener of hears) if (heard.has(listener)) listener(event);
+    });
   };
 
-  const undelivered = openUndelivered<Lane>(state.durable);
-  const commitHost: CommitHost = {
+  const commitHost = {
     state,
     store,
     topics,
@@ -128,19 +137,12 @@ export const openBus = (options: BusOptions): Bus => {
     redact: options.redact,
     logRate,
     now,
-    whenDurable: (component, kept, wrote, carryOut) => {
-      const hearers = () =>
-        kept.flatMap(({ effects }) =>
-          effects.flatMap((effect) => (effect.kind === 'publish' ? subscribersOf(effect.topic) : [])),
-        );
-      return undelivered.hold(component.name, hearers, wrote, carryOut);
-    },
     openRoom: () => {
       const coming = new Map<Lane, number>();
       return (topic: string): Result<void> => {
         for (const lane of subscribersOf(topic)) {
           const before = coming.get(lane) ?? 0;
-          const full = lane.fullness(before + undelivered.comingTo(lane));
+          const full = lane.fullness(before);
           if (full !== undefined) return failed(full);
           coming.set(lane, before + 1);
         }
@@ -194,7 +196,9 @@ export const openBus = (options: BusOptions): Bus => {
       const text = options.redact(JSON.stringify(payload));
       const fits = known.value.request.check(text, topic);
       if (!fits.ok) return fits;
-      const fate = await new Promise<Fate>((resolve) => send(topic, text, source, to, undefined, resolve));
+      const fate = await new Promise<Fate>((resolve) =>
+        send(topic, text, source, to, undefined, (outcome) => state.durable(() => resolve(outcome))),
+      );
       return fate.ok ? ok(JSON.parse(fate.reply)) : failed(fate.problem);
     },
     tell,

@@ -19,16 +19,6 @@ export interface CommitHost {
   readonly ports: EffectPorts;
   readonly logRate: LogRate;
   readonly now: () => number;
-  /**
-   * Does what a batch asked for once its writes, if it `wrote` any, are on disk, in the order of the component's
-   * batches. Undefined where that is so already and it is done; else resolves when it is.
-   */
-  readonly whenDurable: (
-    component: BusComponent,
-    kept: readonly Handled[],
-    wrote: boolean,
-    carryOut: () => void,
-  ) => Promise<void> | undefined;
   /** For one batch: whether every subscriber of an event can take one more, with those asked for before. */
   readonly openRoom: () => (topic: string) => Result<void>;
   readonly publish: (
@@ -48,8 +38,6 @@ export type Publish = Extract<Effect, { kind: 'publish' }>;
 export interface Committed {
   readonly stoppedAt?: number;
   readonly problem?: Problem;
-  /** Resolves when the effects of the messages before it are done; absent where they are. */
-  readonly carried?: Promise<void>;
 }
 
 const needs: Readonly<Record<Effect['kind'], string | undefined>> = {
@@ -83,25 +71,19 @@ export const commitBatch = (
     return why !== undefined;
   });
   const kept = refused < 0 ? handled : handled.slice(0, refused);
-  let wrote: boolean;
   try {
-    wrote = writeStore(host, component.name, kept);
+    writeStore(host, component.name, kept);
   } catch (cause) {
     return {
       stoppedAt: 0,
       problem: problem('state/write-failed', { subject: component.name, evidence: String(cause) }),
     };
   }
-  const carried = host.whenDurable(component, kept, wrote, () => {
-    for (const [index, one] of kept.entries()) {
-      const envelope = envelopes[index];
-      if (envelope !== undefined) carryOut(host, component, envelope, one);
-    }
-  });
-  return {
-    ...(why === undefined ? {} : { stoppedAt: refused, problem: why }),
-    ...(carried === undefined ? {} : { carried }),
-  };
+  for (const [index, one] of kept.entries()) {
+    const envelope = envelopes[index];
+    if (envelope !== undefined) carryOut(host, component, envelope, one);
+  }
+  return why === undefined ? {} : { stoppedAt: refused, problem: why };
 };
 
 /** What the messages of one batch are judged with. */
@@ -158,19 +140,17 @@ const refusalOf = ({ host, component, grant, roomFor }: Bench, effect: Effect): 
   return roomFor(effect.topic);
 };
 
-/** True where there was anything to write. */
-const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): boolean => {
+const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): void => {
   const writes = kept
     .flatMap(({ effects }) => effects)
     .filter((effect) => effect.kind === 'put' || effect.kind === 'remove');
-  if (writes.length === 0) return false;
+  if (writes.length === 0) return;
   host.state.write(() => {
     for (const write of writes) {
       if (write.kind === 'put') host.store.put(owner, write.key, host.redact(write.value));
       else host.store.remove(owner, write.key);
     }
   });
-  return true;
 };
 
 const carryOut = (host: CommitHost, component: BusComponent, envelope: Envelope, handled: Handled): void => {

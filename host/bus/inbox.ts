@@ -12,6 +12,8 @@ export const inboxUnits = 32 * 1024 * 1024;
 export const busyMessages = 512;
 /** A flow with fewer messages than this is let in although others fill the inbox. */
 export const fairMessages = 32;
+/** So many more messages than flows: somebody has a backlog. */
+const backlog = 8;
 /** Text of one batch, UTF-16 units: a batch is cut here, though never below one message. */
 const batchUnits = 1024 * 1024;
 
@@ -32,8 +34,8 @@ export interface Envelope {
 
 export interface Inbox {
   readonly size: () => number;
-  /** Flows with anything waiting. */
-  readonly flows: () => number;
+  /** Whether several flows wait, one of them at least with more than a turn's worth. */
+  readonly isShared: () => boolean;
   readonly sizeOf: (flow: string) => number;
   /** Whether as many messages as may, with those that are coming, or as much text as may, waits. */
   readonly isFull: (most: number, coming?: number) => boolean;
@@ -88,7 +90,7 @@ export const openInbox = (): Inbox => {
 
   return {
     size: () => count,
-    flows: () => flows.size,
+    isShared: () => flows.size > 1 && count - length(front) - flows.size >= backlog,
     sizeOf: (flow) => {
       const own = flows.get(flow);
       return own === undefined ? 0 : length(own);

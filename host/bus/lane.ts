@@ -8,24 +8,21 @@
  */
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import type { Activation, BatchResult, Handled } from '../sandbox/index.ts';
-import type { Committed } from './commit.ts';
 import type { BusComponent, EffectPorts, LaneState, LaneStatus, Prepared } from './edge.ts';
 import { type Envelope, openInbox } from './inbox.ts';
 import { openRestarts, type Verdict } from './restarts.ts';
 
 /** Batches posted ahead, so that the worker never waits for the host. */
 const inFlightBatches = 2;
-/** Messages handled whose writes the disk has not confirmed; beyond it nothing more is begun. */
-const mostUncarried = 512;
 /**
- * A lane is shared from when messages of several flows wait in it until they have not for this long, ms. Then batches
- * are short, one is in flight, and each flow gives a few messages to it: what a flow waits for is what the others have
+ * A lane is shared from when several flows wait in it, one with a backlog, until that was not so for this long, ms. Then
+ * batches are short, one is in flight, and each flow gives a few messages to it: what a flow waits for is what the others have
  * under way.
  */
 const sharedMs = 250;
-const sharedFlights = Number(process.env['KF'] ?? 1);
-const sharedBatch = Number(process.env['KB'] ?? 16);
-const sharedTurn = Number(process.env['KT'] ?? 4);
+const sharedFlights = 1;
+const sharedBatch = 24;
+const sharedTurn = 4;
 /** The same limit reached again within this time is not told again, ms. */
 const tellAgainMs = 60_000;
 
@@ -40,7 +37,7 @@ export interface LaneHost {
     component: BusComponent,
     envelopes: readonly Envelope[],
     handled: readonly Handled[],
-  ) => Committed;
+  ) => { readonly stoppedAt?: number; readonly problem?: Problem };
   readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
   readonly onState: (
     component: BusComponent,
@@ -82,8 +79,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   let lastProblem: Problem | undefined;
   let pumpAsked = false;
   let holding = false;
-  let uncarried = 0;
-  /** When messages of more than one flow waited last. */
+  /** When it was last seen shared. */
   let sharedAt = Number.NEGATIVE_INFINITY;
   let backoff: NodeJS.Timeout | undefined;
   /** Counts what may bring an instance up; one that was overtaken meanwhile gives its instance up. */
@@ -133,11 +129,11 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   const dispatch = () => {
     const current = life;
     if (current === undefined || holding) return;
-    if (inbox.flows() > 1) sharedAt = performance.now();
+    if (inbox.isShared()) sharedAt = performance.now();
     const shared = performance.now() - sharedAt < sharedMs;
     const ahead = shared ? sharedFlights : inFlightBatches;
     const most = shared ? Math.min(component.limits.batch, sharedBatch) : component.limits.batch;
-    while (current.flights.length < ahead && inbox.size() > 0 && uncarried < mostUncarried) {
+    while (current.flights.length < ahead && inbox.size() > 0) {
       const lone =
         inbox.nextIsAlone() || current.flights.some((flight) => flight.envelopes[0]?.alone === true);
       if (lone && current.flights.length > 0) return;
@@ -152,8 +148,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     if (flight === undefined || flight.batch !== batch)
       throw new Error(`${component.name}: results out of order`);
     if (!result.ok) return trapped(current, flight, result.problem);
-    const { stoppedAt, problem: why, carried } = host.commit(component, flight.envelopes, result.handled);
-    if (carried !== undefined) awaitCarried(flight.envelopes.length, carried);
+    const { stoppedAt, problem: why } = host.commit(component, flight.envelopes, result.handled);
     const settled = stoppedAt ?? flight.envelopes.length;
     for (const envelope of flight.envelopes.slice(0, settled)) {
       host.ports.settleSpawns(component.name, envelope.message.id, true);
@@ -169,7 +164,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
       );
       return;
     }
-    tellIdle();
+    if (current.flights.length === 0) tellIdle();
     host.onEased();
     pump();
   };
@@ -227,18 +222,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     void current.activation.stop();
     tellIdle();
   };
-  /** What was handled and is not on disk yet: it bounds what is begun. */
-  const awaitCarried = (count: number, carried: Promise<void>) => {
-    uncarried += count;
-    void carried.then(() => {
-      uncarried -= count;
-      tellIdle();
-      pump();
-    });
-  };
-  const isIdle = () => (life?.flights.length ?? 0) === 0 && uncarried === 0;
   const tellIdle = () => {
-    if (!isIdle()) return;
     for (const told of onIdle.splice(0)) told();
   };
 
@@ -291,7 +275,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
 
   /** Resolves when nothing is in flight, or after `withinMs`. */
   const idle = async (withinMs?: number): Promise<void> => {
-    if (isIdle()) return;
+    if ((life?.flights.length ?? 0) === 0) return;
     let late: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       onIdle = [...onIdle, resolve];

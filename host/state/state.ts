@@ -28,6 +28,7 @@ export const openState = (file: string): Result<State> => {
     db.pragma('locking_mode = EXCLUSIVE');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
+    db.pragma(`wal_autocheckpoint = ${mostLogPages}`);
     const refused = migrate(db);
     if (refused !== undefined) {
       db.close();
@@ -42,11 +43,22 @@ export const openState = (file: string): Result<State> => {
   }
 };
 
+/**
+ * Pages in the log before it is written back into the database in the middle of work, which then waits for the disk;
+ * and how long nothing must have been written for it to be done before, ms.
+ */
+const mostLogPages = 8_000;
+const restMs = 300;
+/** What waits for the disk; beyond it a commit waits itself, and with it everybody who asks for more. */
+const mostWaiting = 10_000;
 /** Where a second descriptor cannot be opened beside SQLite's, every commit waits for the disk itself. */
 const syncsApart = process.platform !== 'win32';
 
 const stateOver = (db: Database.Database, wal: string): State => {
   const sync = openWalSync(wal);
+  const rest = setTimeout(() => {
+    if (db.open) db.pragma('wal_checkpoint(PASSIVE)');
+  }, restMs).unref();
   // The outermost savepoint begins a transaction, and its release commits it.
   const savepoint = db.prepare('SAVEPOINT unit');
   const release = db.prepare('RELEASE unit');
@@ -70,7 +82,9 @@ const stateOver = (db: Database.Database, wal: string): State => {
     db,
     transaction,
     write: (work) => {
-      if (!syncsApart || db.inTransaction) return transaction(work);
+      if (!syncsApart || db.inTransaction || sync.waiting() >= mostWaiting) return transaction(work);
+      sync.written();
+      rest.refresh();
       db.pragma('synchronous = NORMAL');
       try {
         return transaction(work);
@@ -81,6 +95,7 @@ const stateOver = (db: Database.Database, wal: string): State => {
     durable: (then) => (syncsApart ? sync.durable(then) : then()),
     flushed: sync.flushed,
     close: () => {
+      clearTimeout(rest);
       db.close();
       sync.close();
     },

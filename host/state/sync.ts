@@ -1,13 +1,17 @@
 /**
  * Brings what was committed to the disk without keeping the station from its work. A commit that waits for the disk
- * itself stops everything for as long as the disk takes; here commits go on, and what they have to be told waits in
- * their order. One synchronisation serves every commit that came before it.
+ * itself stops everything for as long as the disk takes; here commits go on, and what may only be told once they are
+ * on disk waits in its order. One synchronisation serves every commit that came before it.
  */
 import { closeSync, fdatasync, openSync } from 'node:fs';
 
 export interface WalSync {
-  /** Calls `then` once all that was committed so far is on disk; in the order of the calls, never at once. */
+  /** Something was committed that is not on disk. */
+  readonly written: () => void;
+  /** Calls `then` once all that was committed so far is on disk, at once where it is; in the order of the calls. */
   readonly durable: (then: () => void) => void;
+  /** Calls of `durable` that wait. */
+  readonly waiting: () => number;
   /** Resolves when nothing waits any more. */
   readonly flushed: () => Promise<void>;
   readonly close: () => void;
@@ -19,6 +23,7 @@ export interface WalSync {
  */
 export const openWalSync = (wal: string): WalSync => {
   let waiting: (() => void)[] = [];
+  let dirty = false;
   let running = false;
   let fd: number | undefined;
   let idle: (() => void)[] = [];
@@ -27,26 +32,36 @@ export const openWalSync = (wal: string): WalSync => {
     const served = waiting;
     waiting = [];
     running = true;
+    dirty = false;
     fd ??= openSync(wal, 'r+');
     fdatasync(fd, (error) => {
       if (error !== null) throw error;
-      try {
-        for (const then of served) then();
-      } finally {
-        running = false;
-        if (waiting.length > 0) run();
-        else for (const told of idle.splice(0)) told();
-      }
+      serve(served);
     });
+  };
+  /** Calls them, and what was asked meanwhile: what came after another commit waits for the next synchronisation. */
+  const serve = (served: readonly (() => void)[]): void => {
+    for (const then of served) then();
+    if (waiting.length > 0 && dirty) run();
+    else if (waiting.length > 0) serve(waiting.splice(0));
+    else {
+      running = false;
+      for (const told of idle.splice(0)) told();
+    }
   };
 
   return {
+    written: () => {
+      dirty = true;
+    },
     durable: (then) => {
+      if (!dirty && !running) return then();
       waiting.push(then);
       if (!running) run();
     },
+    waiting: () => waiting.length,
     flushed: () =>
-      running || waiting.length > 0
+      running
         ? new Promise((resolve) => {
             idle = [...idle, resolve];
           })

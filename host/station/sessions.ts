@@ -16,9 +16,14 @@ type Changed = output<typeof sessions.changed.event>;
 const defaultWaitMs = 90_000;
 const pageRows = 500;
 /** Of a session that is followed: a long page would hold up every other session meanwhile. */
-const followedRows = 64;
-/** New rows are read together: a reader sees them this much later at most, ms. */
+const followedRows = 128;
+/**
+ * New rows are read together: a reader sees them this much later at most, ms. Where many came since the last reading it
+ * is longer: each reading is a command to Sessions, and takes its time from everybody else.
+ */
 const rowsWaitMs = 1;
+const manyRows = 16;
+const manyWaitMs = 20;
 /** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
 const entryUnits = 1024 * 1024;
 /** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */
@@ -73,6 +78,7 @@ export const sessionHandlers = (
     let wake: (() => void) | undefined;
     let before: Changed | undefined;
     let later: NodeJS.Timeout | undefined;
+    let waitMs = rowsWaitMs;
     const stop = bus.listen(sessions.changed.id, (event) => {
       const changed = event as Changed;
       if (changed.id !== id) return;
@@ -87,7 +93,7 @@ export const sessionHandlers = (
       later ??= setTimeout(() => {
         later = undefined;
         wake?.();
-      }, rowsWaitMs);
+      }, waitMs);
     });
     const onAbort = () => wake?.();
     signal?.addEventListener('abort', onAbort);
@@ -105,6 +111,10 @@ export const sessionHandlers = (
         const seen = pending;
         pending = [];
         return seen;
+      },
+      /** How many rows came since the last reading. */
+      came: (rows: number) => {
+        waitMs = rows > manyRows ? manyWaitMs : rowsWaitMs;
       },
       stop: () => {
         stop();
@@ -166,11 +176,13 @@ export const sessionHandlers = (
     let last = after;
     for (;;) {
       const events = await watched.next();
+      const before = last;
       for await (const rows of rowsAfter(id, last, followedRows)) {
         if (!rows.ok) return rows;
         follower.add(rows.value);
         last = rows.value.at(-1)?.seq ?? last;
       }
+      watched.came(last - before);
       const end = done(events);
       if (end !== undefined || signal.aborted) {
         follower.flush();

@@ -61,10 +61,6 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
     redact: (text) => text,
     logRate: openLogRate(),
     now: () => 0,
-    whenDurable: (_component, _kept, _wrote, carryOut) => {
-      carryOut();
-      return undefined;
-    },
     openRoom: () => (topic) =>
       topic === 'test.happened' ? ok(undefined) : refuse('bus/inbox-full', { subject: 'someone' }),
     publish: (from, effect, kind) => done.push(`publish ${from.name} ${kind} ${effect.topic}`),
