@@ -46,7 +46,7 @@ export interface SessionHandlers {
   readonly show: (id: string) => Promise<Result<Session>>;
   readonly transcript: (
     params: Params<'session.transcript'>,
-    emit: (entry: TranscriptEntry) => void,
+    emit: (entry: TranscriptEntry) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<Result<MethodResult<'session.transcript'>>>;
   readonly respond: (params: Params<'session.respond'>) => Promise<Result<Record<string, never>>>;
@@ -249,7 +249,11 @@ export const sessionHandlers = (
         const entries = foldTranscript(rows).map(clean);
         const bytes = entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
         if (!following && bytes <= answerBytes) return ok({ entries });
-        for (const entry of entries) emit(entry);
+        // As fast as the client reads: a long transcript is more than may lie unread.
+        for (const entry of entries) {
+          if (signal.aborted) break;
+          await emit(entry);
+        }
         if (!following) return ok({ entries: [] });
         const session = await show(id);
         if (!session.ok) return session;
