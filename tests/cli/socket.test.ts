@@ -169,6 +169,7 @@ test('what waits for the client to read reaches it whole, however long it is', a
   const idle = connect(controlAddress(home) ?? '');
   t.after(() => idle.destroy());
   idle.write('{"id":1,"method":"session.transcript","params":{"id":"patient"}}\n');
+  await once(idle, 'readable');
   assert.ok((await station.call('status', {})).ok);
   idle.destroy();
   assert.deepEqual(await server.told(), { flooded: true });
