@@ -8,7 +8,7 @@ import type { FrameId } from './frames.ts';
 import type { Option } from './permissions.ts';
 
 export type Host = Station<FirstParty>;
-export type McpServer = FirstParty['bearpunch.agents.open.v2']['request']['mcpServers'][number];
+export type McpServer = FirstParty['bearpunch.agents.open.v3']['request']['mcpServers'][number];
 
 /** What a request we sent is for; its answer comes back by the ID. */
 export type Expected =

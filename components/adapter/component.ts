@@ -222,6 +222,8 @@ export const component = defineComponent({
     'bearpunch.agents.open': (message, station) => open(message, [], undefined, station),
     'bearpunch.agents.open.v2': (message, station) =>
       open(message, message.payload.mcpServers, message.payload.resume?.agentSession, station),
+    'bearpunch.agents.open.v3': (message, station) =>
+      open(message, message.payload.mcpServers, message.payload.resume?.agentSession, station),
     'bearpunch.agents.prompt': ({ payload, source }, station) =>
       startTurn(station, owned(station, payload.session, source), payload.turn, payload.text),
     'bearpunch.agents.respond': ({ payload, source }, station) =>

@@ -12,15 +12,20 @@ import { componentize } from 'componentize-qjs';
 import { build, type Plugin } from 'esbuild';
 
 /** Releases of the platform, oldest first. A component is built against the first that has all it may use. */
-const witReleases = ['0.1.0', '0.2.0'] as const;
-const newest = '0.2.0';
+const witReleases = ['0.1.0', '0.2.0', '0.3.0'] as const;
+const newest = '0.3.0';
 const world = 'plugin';
 
 /** Which permission an interface needs, and what it offers, in the names a guest calls. */
 const interfaces: Readonly<
   Record<
     string,
-    { readonly permission?: string; readonly since?: '0.2.0'; readonly names: readonly string[] }
+    {
+      readonly permission?: string;
+      /** The release that has all of these names. */
+      readonly since?: (typeof witReleases)[number];
+      readonly names: readonly string[];
+    }
   >
 > = {
   log: { names: ['write'] },
@@ -41,7 +46,8 @@ const interfaces: Readonly<
   },
   'session-context': {
     permission: 'session-context:provision',
-    names: ['servers', 'placeSkills', 'outside'],
+    since: '0.3.0',
+    names: ['servers', 'serversFor', 'placeSkills', 'outside'],
   },
 };
 
@@ -66,12 +72,12 @@ const ownGuest = join(import.meta.dirname, 'index.ts');
 
 /** A station serves every release it ever had: the older one a component needs, the more stations run it. */
 export const releaseFor = (permissions: readonly string[]): string =>
-  Object.values(interfaces).some(
-    ({ permission, since }) =>
-      since === newest && permission !== undefined && permissions.includes(permission),
-  )
-    ? newest
-    : witReleases[0];
+  witReleases.findLast((release) =>
+    Object.values(interfaces).some(
+      ({ permission, since }) =>
+        since === release && permission !== undefined && permissions.includes(permission),
+    ),
+  ) ?? witReleases[0];
 
 /** The WIT text with a world that imports only what these permissions allow. */
 export const narrowedWorld = (wit: string, permissions: readonly string[]): string => {

@@ -1,5 +1,5 @@
 /**
- * The SDK of component authors: `defineComponent` with typed topics over WIT 0.2.0. This door is for guest code;
+ * The SDK of component authors: `defineComponent` with typed topics over WIT 0.3.0. This door is for guest code;
  * the build command is `build.ts`, which runs on Node.
  */
 export {

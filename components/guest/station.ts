@@ -3,15 +3,15 @@
  * A call whose interface the component asked no permission for fails as `component/permission-missing`.
  */
 /// <reference path="./platform.d.ts" />
-import * as wireBus from 'bearpunch:station/bus@0.2.0';
-import * as wireClock from 'bearpunch:station/clock@0.2.0';
-import * as wireLog from 'bearpunch:station/log@0.2.0';
-import * as wireProcess from 'bearpunch:station/process@0.2.0';
-import * as wireRandom from 'bearpunch:station/random@0.2.0';
-import * as wireContext from 'bearpunch:station/session-context@0.2.0';
-import * as wireStore from 'bearpunch:station/store@0.2.0';
-import * as wireTerminals from 'bearpunch:station/terminals@0.2.0';
-import * as wireWorkspace from 'bearpunch:station/workspace@0.2.0';
+import * as wireBus from 'bearpunch:station/bus@0.3.0';
+import * as wireClock from 'bearpunch:station/clock@0.3.0';
+import * as wireLog from 'bearpunch:station/log@0.3.0';
+import * as wireProcess from 'bearpunch:station/process@0.3.0';
+import * as wireRandom from 'bearpunch:station/random@0.3.0';
+import * as wireContext from 'bearpunch:station/session-context@0.3.0';
+import * as wireStore from 'bearpunch:station/store@0.3.0';
+import * as wireTerminals from 'bearpunch:station/terminals@0.3.0';
+import * as wireWorkspace from 'bearpunch:station/workspace@0.3.0';
 import { attempt, bounded, type Result } from './problems.ts';
 import type { CommandId, EventId, PayloadOf } from './topics.ts';
 
@@ -114,7 +114,8 @@ export interface Terminals {
 
 export type Transport =
   | { readonly type: 'stdio'; readonly command: string; readonly args: string[] }
-  | { readonly type: 'http'; readonly url: string };
+  | { readonly type: 'http'; readonly url: string }
+  | { readonly type: 'gateway'; readonly url: string; readonly command: string; readonly args: string[] };
 export interface Provision {
   readonly policyRevision: string;
   readonly program?: string;
@@ -138,6 +139,8 @@ export interface Placement {
 }
 export interface SessionContext {
   readonly servers: (agent: string) => Result<Provision>;
+  /** As `servers`, for a session: with the servers behind the gateway, of its project and of its own file. */
+  readonly serversFor: (session: string, agent: string, cwd: string, mcpConfig?: string) => Result<Provision>;
   readonly placeSkills: (cwd: string, sink: string) => Result<readonly Placement[]>;
   /** The ones of these paths that do not lie inside `cwd`. */
   readonly outside: (cwd: string, paths: readonly string[]) => Result<readonly string[]>;
@@ -190,8 +193,18 @@ const randomId = (length = 20): string => {
   return id;
 };
 
-const provision = (agent: string): Provision => {
-  const found = wireContext.servers(words(agent));
+type WireProvision = ReturnType<typeof wireContext.servers>;
+
+const transportOf = ({ tag, val }: WireProvision['offered'][number]['transport']): Transport => {
+  if (tag === 'http') return { type: 'http', url: val.url };
+  const { command } = val;
+  const args = [...val.args];
+  return tag === 'stdio'
+    ? { type: 'stdio', command, args }
+    : { type: 'gateway', url: val.url, command, args };
+};
+
+const provision = (found: WireProvision): Provision => {
   return {
     policyRevision: found.policyRevision,
     ...(typeof found.program === 'string' ? { program: found.program } : {}),
@@ -201,10 +214,7 @@ const provision = (agent: string): Provision => {
     offered: found.offered.map(({ name, rule, transport }) => ({
       name,
       rule,
-      transport:
-        transport.tag === 'stdio'
-          ? { type: 'stdio', command: transport.val.command, args: [...transport.val.args] }
-          : { type: 'http', url: transport.val.url },
+      transport: transportOf(transport),
     })),
     withheld: found.withheld,
   };
@@ -281,7 +291,11 @@ export const stationFor = <T>(lastOfTopic: () => boolean): Station<T> => ({
     release: (terminal) => wireTerminals.release(words(terminal)),
   },
   context: {
-    servers: (agent) => attempt(() => provision(agent)),
+    servers: (agent) => attempt(() => provision(wireContext.servers(words(agent)))),
+    serversFor: (session, agent, cwd, mcpConfig) =>
+      attempt(() =>
+        provision(wireContext.serversFor(words(session), words(agent), words(cwd), optional(mcpConfig))),
+      ),
     placeSkills: (cwd, sink) => attempt(() => placements(cwd, sink)),
     outside: (cwd, paths) => attempt(() => wireContext.outside(words(cwd), paths.map(words))),
   },

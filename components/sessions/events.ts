@@ -4,7 +4,7 @@
  */
 import type { FirstParty, Message, Problem } from '../guest/index.ts';
 import { onPermission } from './permissions.ts';
-import { missing, serverLine } from './provision.ts';
+import { missing, openWithoutGateway, serverLine } from './provision.ts';
 import {
   announce,
   announceLater,
@@ -221,12 +221,17 @@ export const replied = (
   message: Message<{ readonly to: string; readonly topic: string; readonly problem?: Problem }>,
   station: Host,
 ): void => {
-  const { to, problem } = message.payload;
+  const { to, topic, problem } = message.payload;
   if (problem === undefined || problem === null) return;
   const [what, id = '', turn = ''] = to.split(':');
   const session = find(station, id);
   if (session === undefined || isOver(session)) return;
-  if (what === 'open' || what === 'close') endSession(station, session, message.at, problemText(problem));
+  const unknownOpen = topic === 'bearpunch.agents.open.v3' && problem.code === 'bus/no-handler';
+  if (what === 'open' && unknownOpen && openWithoutGateway(station, session, message.at)) {
+    save(station, session);
+    announce(station, session);
+  } else if (what === 'open' || what === 'close')
+    endSession(station, session, message.at, problemText(problem));
   else if (what === 'prompt') turnFailed(station, session, message.at, turn, problem);
   else {
     note(station, id, message.at, `${what} did not reach the agent: ${problemText(problem)}`, session.turn);

@@ -39,7 +39,7 @@ export const openBus = (options: BusOptions): Bus => {
   const store = openComponentStore(state.db);
   const lanes = new Map<string, Lane>();
   const logRate = openLogRate();
-  const listeners = new Map<string, Set<(event: unknown) => void>>();
+  const listeners = new Map<string, Set<(event: unknown, source: string) => void>>();
   let easedListeners: (() => void)[] = [];
   const run = now().toString(36);
   let count = 0;
@@ -122,7 +122,7 @@ export const openBus = (options: BusOptions): Bus => {
     const event: unknown = JSON.parse(effect.payload);
     const hears = [...heard];
     state.durable(() => {
-      for (const listener of hears) if (heard.has(listener)) listener(event);
+      for (const listener of hears) if (heard.has(listener)) listener(event, component.name);
     });
   };
 

@@ -80,8 +80,8 @@ export interface Bus {
   /** Whether the source of a flow of messages for this component may go on; `onEased` says when to look again. */
   readonly hasRoom: (component: string, flow: string) => boolean;
   readonly onEased: (listener: () => void) => void;
-  /** Events of a topic as they are committed. Returns the way to stop. */
-  readonly listen: (topic: string, listener: (event: unknown) => void) => () => void;
+  /** Events of a topic as they are committed, with the component that published each. Returns the way to stop. */
+  readonly listen: (topic: string, listener: (event: unknown, source: string) => void) => () => void;
   readonly status: () => readonly LaneStatus[];
   /** Stops every component, each as `detach` does. */
   readonly close: () => Promise<void>;

@@ -29,6 +29,7 @@ const needs: Readonly<Record<SyncCall['call'], string>> = {
   'terminals.create': permissionFor.terminals,
   'terminals.output': permissionFor.terminals,
   'session-context.servers': permissionFor['session-context'],
+  'session-context.servers-for': permissionFor['session-context'],
   'session-context.place-skills': permissionFor['session-context'],
   'session-context.outside': permissionFor['session-context'],
 };
@@ -46,6 +47,8 @@ export const answerCalls = ({ policy, store, process, context, files }: CallPort
     }
     if (call.call === 'store.get' || call.call === 'store.scan') return answerStore(store, component, call);
     if (call.call === 'process.spawn') return process.spawn(component, message, call.program, call.cwd);
-    return isOfWorkspace(call) ? workspace(component, call, message) : answerContext(context, call);
+    return isOfWorkspace(call)
+      ? workspace(component, call, message)
+      : answerContext(context, component, call);
   };
 };

@@ -9,6 +9,7 @@ export type {
   PlaceSkills,
   Provision,
   ProvisionFor,
+  Reached,
   RemovedSkill,
   RemovePlaced,
   SkillSource,

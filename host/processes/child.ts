@@ -6,6 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Problem, type ProblemCode, problem } from '../problems/index.ts';
+import { cutLines, keptTail } from './cut.ts';
 import type { ProcessRequest, RunningProcess } from './edge.ts';
 import { defaultGraceMs, endGroup } from './group.ts';
 import { frameLines } from './lines.ts';
@@ -80,13 +81,14 @@ export const superviseChild = (
       source.on('error', () => {});
       return new Promise((resolve) => source.once('close', resolve));
     }
-    const framer = frameLines(limit);
+    const cutter = request.cutLines === true ? cutLines(limit) : undefined;
+    const framer = frameLines(cutter === undefined ? limit : limit + keptTail + 1);
     const hand = (lines: readonly string[]): void => {
       if (lines.length > 0) request.onLines(lines, stream);
     };
     source.on('data', (chunk: Buffer) => {
-      hand(framer.push(chunk));
-      if (!framer.tooLong()) return;
+      hand(framer.push(cutter?.push(chunk) ?? chunk));
+      if (!framer.tooLong() && cutter?.over() !== true) return;
       source.destroy();
       stop('process/line-too-long', `more than ${limit} bytes without a newline on ${stream}`);
     });

@@ -11,6 +11,8 @@ export interface ProcessRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Longest line of output, bytes. */
   readonly lineBytes?: number;
+  /** A longer line comes with a NUL in place of its middle; only one of four times the limit ends the program. */
+  readonly cutLines?: true;
   /** Whole lines without their line end, in order, as they come. */
   readonly onLines: (lines: readonly string[], stream: 'stdout' | 'stderr') => void;
   /**

@@ -94,6 +94,12 @@ const isCall = tagged('call', {
   'terminals.create': { ...owner, command: isCommand },
   'terminals.output': { terminal: name(longest.id) },
   'session-context.servers': { agent: name(longest.agent) },
+  'session-context.servers-for': {
+    session: name(longest.id),
+    agent: name(longest.agent),
+    cwd: name(longest.path),
+    mcpConfig: orNull(text(longest.path)),
+  },
   'session-context.place-skills': { cwd: name(longest.path), sink: text(longest.path) },
   'session-context.outside': {
     cwd: name(longest.path),

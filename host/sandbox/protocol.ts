@@ -92,6 +92,13 @@ export type SyncCall =
     }
   | { readonly call: 'terminals.output'; readonly terminal: string }
   | { readonly call: 'session-context.servers'; readonly agent: string }
+  | {
+      readonly call: 'session-context.servers-for';
+      readonly session: string;
+      readonly agent: string;
+      readonly cwd: string;
+      readonly mcpConfig: string | null;
+    }
   | { readonly call: 'session-context.place-skills'; readonly cwd: string; readonly sink: string }
   | { readonly call: 'session-context.outside'; readonly cwd: string; readonly paths: readonly string[] };
 

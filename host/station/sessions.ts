@@ -3,18 +3,22 @@ import type { output } from 'zod';
 import { sessions } from '../../contracts/topics/index.ts';
 import { foldTranscript, type TranscriptRow } from '../../contracts/transcript.ts';
 import type { Bus } from '../bus/index.ts';
+import { readMcpConfig } from '../mcp/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import type { GateLog } from '../state/index.ts';
 import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
 import { followRows } from './follow.ts';
 import type { LiveSession } from './placements.ts';
 import type { ExpandPrompt } from './skills.ts';
 
-type Session = MethodResult<'session.show'>;
+type Session = MethodResult<'session.create'>;
 type Changed = output<typeof sessions.changed.event>;
 
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
 const pageRows = 500;
+/** Decisions of the gate that are told with a session. */
+const shownCalls = 200;
 /** Of a session that is followed: a long page would hold up every other session meanwhile. */
 const followedRows = 128;
 /**
@@ -43,7 +47,8 @@ export interface SessionHandlers {
     signal: AbortSignal,
   ) => Promise<Result<ControlMethods['session.say']['result']>>;
   readonly list: () => Promise<Result<MethodResult<'session.list'>>>;
-  readonly show: (id: string) => Promise<Result<Session>>;
+  /** With what the gate decided. */
+  readonly show: (id: string) => Promise<Result<MethodResult<'session.show'>>>;
   readonly transcript: (
     params: Params<'session.transcript'>,
     emit: (entry: TranscriptEntry) => Promise<void>,
@@ -60,6 +65,7 @@ export const sessionHandlers = (
   bus: Bus,
   redact: (text: string) => string,
   expand: ExpandPrompt,
+  gate: Pick<GateLog, 'of'>,
 ): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
     (await bus.command(topic.id, payload, { source })) as Result<T>;
@@ -194,9 +200,20 @@ export const sessionHandlers = (
   };
 
   return {
-    show,
-    create: async ({ waitMs = defaultWaitMs, ...request }, signal) => {
-      const created = await ask<output<typeof sessions.create.reply>>(sessions.create, request);
+    show: async (id) => {
+      const session = await show(id);
+      if (!session.ok) return session;
+      const gated = gate.of(id, shownCalls);
+      return gated.total === 0 ? session : ok({ ...session.value, gate: gated });
+    },
+    create: async ({ waitMs = defaultWaitMs, mcpConfig, ...request }, signal) => {
+      // What is wrong with the file is told before there is a session.
+      const config = mcpConfig === undefined ? ok(undefined) : readMcpConfig(mcpConfig);
+      if (!config.ok) return config;
+      const created = await ask<output<typeof sessions.create.reply>>(
+        mcpConfig === undefined ? sessions.create : sessions.createV2,
+        mcpConfig === undefined ? request : { ...request, mcpConfig },
+      );
       if (!created.ok) return created;
       return until(created.value.id, (session) => session.state !== 'opening', waitMs, signal);
     },
@@ -266,7 +283,7 @@ export const sessionHandlers = (
         watched.stop();
       }
     },
-    respond: (params) => ask(sessions.respond, params),
+    respond: (params) => ask(params.content === undefined ? sessions.respond : sessions.respondV2, params),
     cancel: (id) => ask(sessions.cancel, { id }),
     close: async ({ id, waitMs = defaultWaitMs }) => {
       const asked = await ask(sessions.close, { id });

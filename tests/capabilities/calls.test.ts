@@ -30,6 +30,11 @@ const calls: readonly (readonly [call: SyncCall, permission: string, answer: unk
   [{ call: 'process.spawn', program: 'p', cwd: '/w' }, 'process:spawn', 'test.bundle:one m-1 p /w'],
   [{ call: 'session-context.servers', agent: 'a' }, 'session-context:provision', 'servers of a'],
   [
+    { call: 'session-context.servers-for', session: 's', agent: 'a', cwd: '/w', mcpConfig: null },
+    'session-context:provision',
+    'test.bundle:one s a',
+  ],
+  [
     { call: 'workspace.offered', process: 'p-1', agent: 'full' },
     'process:spawn',
     { read: true, write: true, terminals: true },
@@ -97,6 +102,7 @@ for (const [call, permission, answer] of calls)
       },
       context: {
         servers: (agent) => `servers of ${agent}`,
+        serversFor: async (component, { session, agent }) => ok(`${component} ${session} ${agent}`),
         outside: (cwd, paths) => ok(`outside ${cwd} ${paths.join(' ')}`),
         placeSkills: async (cwd, sink) =>
           cwd === '/w' ? ok(`placed in ${cwd} ${sink}`) : refuse('bus/no-handler'),
@@ -134,7 +140,12 @@ test('an agent gets what policy offers it, for a process that runs its program a
         endOf: async () => undefined,
       },
     },
-    context: { servers: () => null, outside: done, placeSkills: async () => ok(undefined) },
+    context: {
+      servers: () => null,
+      serversFor: async () => ok(null),
+      outside: done,
+      placeSkills: async () => ok(undefined),
+    },
     files: { read: () => ok('text'), write: done, folder: () => ok('/w') },
   });
   const three = (component: string, process: string, agent: string) =>

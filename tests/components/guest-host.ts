@@ -30,6 +30,8 @@ export interface Platform {
   readonly spawn?: (program: string, cwd: string) => string;
   readonly offered?: (process: string, agent: string) => unknown;
   readonly servers?: (agent: string) => unknown;
+  /** Where a test says nothing, as `servers`. */
+  readonly serversFor?: (session: string, agent: string, cwd: string, mcpConfig?: string) => unknown;
   readonly placeSkills?: (cwd: string, sink: string) => unknown;
   readonly outside?: (cwd: string, paths: readonly string[]) => readonly string[];
 }
@@ -178,6 +180,9 @@ export const loadGuest = async (wasm: string, platform: Platform = {}): Promise<
     },
     'bearpunch:station/session-context': {
       servers: platform.servers ?? missing('servers'),
+      serversFor:
+        platform.serversFor ??
+        ((_session: string, agent: string) => (platform.servers ?? missing('servers'))(agent)),
       placeSkills: platform.placeSkills ?? missing('placeSkills'),
       outside: platform.outside ?? missing('outside'),
     },

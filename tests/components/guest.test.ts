@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { buildComponent, narrowedWorld } from '../../components/guest/build.ts';
 import { type Guest, loadGuest, refusal, type Sent } from './guest-host.ts';
 
-const wit = resolve('wit/0.2.0');
+const wit = resolve('wit/0.3.0');
 const entry = resolve('tests/fixtures/components/trials.ts');
 const everything = ['store:own', 'bus:publish', 'process:spawn', 'session-context:provision'];
 let folder = '';

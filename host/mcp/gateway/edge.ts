@@ -5,7 +5,7 @@
  */
 import type { Result } from '../../problems/index.ts';
 import type { Connection, Json } from '../connections/edge.ts';
-import type { Decision } from '../gate/edge.ts';
+import type { Decision, Wanted } from '../gate/edge.ts';
 
 /** A server as one session reaches it. */
 export interface GatewayServer {
@@ -23,7 +23,7 @@ export interface GatewayServer {
 export interface GateRow {
   readonly session: string;
   readonly server: string;
-  /** The server's own name of the tool. */
+  /** The server's own name of the tool; `Skill(name)` of a skill. At most 200 characters of it. */
   readonly tool: string;
   readonly decision: 'allowed' | 'denied';
   /** The rule and, where a person or a setting answered, who. */
@@ -51,8 +51,8 @@ export interface GateAnswer {
 }
 
 export interface GatewayPorts {
-  /** Pure decision by policy as it is now. */
-  readonly decide: (session: string, server: GatewayServer, tool: string) => Decision;
+  /** Pure decision by policy as it is now: `decide(policy.permissions, wanted)`. */
+  readonly decide: (session: string, wanted: Wanted) => Decision;
   /** The servers of a session as policy stands now: what is not in it is not there, whatever the agent was told. */
   readonly servers: (session: string) => readonly GatewayServer[];
   /** Puts a request into the session's queue; withdrawn when the signal aborts. */
@@ -91,6 +91,8 @@ export interface Gateway {
   readonly dismiss: (session: string) => void;
   /** A turn began or ended: the list of tools is held, or told again where it changed meanwhile. */
   readonly turn: (session: string, running: boolean) => void;
+  /** Status or tools of a connection changed: whoever is shown them is told. For `Connections.onChange`. */
+  readonly changed: (connection: Connection) => void;
   readonly close: () => Promise<void>;
 }
 export type OpenGateway = (options: {

@@ -53,6 +53,11 @@ export const context = codes({
     message: 'The agent is a consumer of the server and did not get it.',
     fix: '`jupiter policy explain --agent NAME` shows the rule.',
   },
+  'context/listing-budget': {
+    message:
+      'The skills placed together do not fit into the list the agent shows its model; it cuts or drops some.',
+    fix: 'Shorten descriptions, or uninstall what is not needed; `jupiter skills check` tells what each takes.',
+  },
   'context/in-use': {
     message: 'A session that is not over was given this skill, so it stays.',
     fix: 'It is taken away when the session is closed.',
