@@ -26,7 +26,15 @@ export interface BusOptions {
 const endedByForce = new Set<string>(['sandbox/deadline', 'sandbox/start-deadline']);
 
 export const openBus = (options: BusOptions): Bus => {
-  const { state, events, policy, ports, now } = options;
+  const { state, events, policy, now } = options;
+  // What a component asks another for is done at once: both are in one log, and what a power cut takes of it, it takes
+  // from the end. What leaves the station waits until all before it is on disk.
+  const ports: EffectPorts = {
+    ...options.ports,
+    write: (...told) => state.durable(() => options.ports.write(...told)),
+    kill: (...told) => state.durable(() => options.ports.kill(...told)),
+    release: (...told) => state.durable(() => options.ports.release(...told)),
+  };
   const topics = openTopicRegistry();
   const store = openComponentStore(state.db);
   const lanes = new Map<string, Lane>();
@@ -112,7 +120,10 @@ export const openBus = (options: BusOptions): Bus => {
     const heard = listeners.get(effect.topic);
     if (heard === undefined || heard.size === 0) return;
     const event: unknown = JSON.parse(effect.payload);
-    for (const listener of heard) listener(event, component.name);
+    const hears = [...heard];
+    state.durable(() => {
+      for (const listener of hears) if (heard.has(listener)) listener(event, component.name);
+    });
   };
 
   const commitHost = {
@@ -185,7 +196,9 @@ export const openBus = (options: BusOptions): Bus => {
       const text = options.redact(JSON.stringify(payload));
       const fits = known.value.request.check(text, topic);
       if (!fits.ok) return fits;
-      const fate = await new Promise<Fate>((resolve) => send(topic, text, source, to, undefined, resolve));
+      const fate = await new Promise<Fate>((resolve) =>
+        send(topic, text, source, to, undefined, (outcome) => state.durable(() => resolve(outcome))),
+      );
       return fate.ok ? ok(JSON.parse(fate.reply)) : failed(fate.problem);
     },
     tell,
@@ -213,6 +226,7 @@ export const openBus = (options: BusOptions): Bus => {
     status: () => [...lanes.values()].map((lane) => lane.status()),
     close: async () => {
       await Promise.all([...lanes.values()].map((lane) => lane.stop()));
+      await state.flushed();
       lanes.clear();
     },
   };

@@ -145,7 +145,7 @@ const writeStore = (host: CommitHost, owner: string, kept: readonly Handled[]): 
     .flatMap(({ effects }) => effects)
     .filter((effect) => effect.kind === 'put' || effect.kind === 'remove');
   if (writes.length === 0) return;
-  host.state.transaction(() => {
+  host.state.write(() => {
     for (const write of writes) {
       if (write.kind === 'put') host.store.put(owner, write.key, host.redact(write.value));
       else host.store.remove(owner, write.key);

@@ -12,6 +12,8 @@ export const inboxUnits = 32 * 1024 * 1024;
 export const busyMessages = 512;
 /** A flow with fewer messages than this is let in although others fill the inbox. */
 export const fairMessages = 32;
+/** So many more messages than flows: somebody has a backlog. */
+const backlog = 8;
 /** Text of one batch, UTF-16 units: a batch is cut here, though never below one message. */
 const batchUnits = 1024 * 1024;
 
@@ -32,14 +34,16 @@ export interface Envelope {
 
 export interface Inbox {
   readonly size: () => number;
+  /** Whether several flows wait, one of them at least with more than a turn's worth. */
+  readonly isShared: () => boolean;
   readonly sizeOf: (flow: string) => number;
   /** Whether as many messages as may, with those that are coming, or as much text as may, waits. */
   readonly isFull: (most: number, coming?: number) => boolean;
   readonly add: (envelope: Envelope) => void;
   /** Puts back at the front, in their order. */
   readonly putBack: (envelopes: readonly Envelope[]) => void;
-  /** The next batch; one message when it must run alone. */
-  readonly take: (most: number) => readonly Envelope[];
+  /** The next batch: one message when it must run alone; at most `ofOne` of a flow while others wait as well. */
+  readonly take: (most: number, ofOne?: number) => readonly Envelope[];
   readonly nextIsAlone: () => boolean;
   readonly clear: () => readonly Envelope[];
 }
@@ -86,6 +90,7 @@ export const openInbox = (): Inbox => {
 
   return {
     size: () => count,
+    isShared: () => flows.size > 1 && count - length(front) - flows.size >= backlog,
     sizeOf: (flow) => {
       const own = flows.get(flow);
       return own === undefined ? 0 : length(own);
@@ -103,14 +108,19 @@ export const openInbox = (): Inbox => {
       count += envelopes.length;
       for (const envelope of envelopes) units += weight(envelope);
     },
-    take: (most) => {
+    take: (most, ofOne = most) => {
       const batch: Envelope[] = [];
+      const turns = new Map<string, number>();
+      const several = flows.size > 1;
       let taken = 0;
       while (batch.length < most) {
         const found = next();
         if (found === undefined) break;
         const { envelope } = found;
         if (batch.length > 0 && (envelope.alone === true || taken + weight(envelope) > batchUnits)) break;
+        const turn = turns.get(envelope.flow) ?? 0;
+        if (several && turn >= ofOne) break;
+        turns.set(envelope.flow, turn + 1);
         remove(found);
         batch.push(envelope);
         taken += weight(envelope);

@@ -14,6 +14,15 @@ import { openRestarts, type Verdict } from './restarts.ts';
 
 /** Batches posted ahead, so that the worker never waits for the host. */
 const inFlightBatches = 2;
+/**
+ * A lane is shared from when several flows wait in it, one with a backlog, until that was not so for this long, ms. Then
+ * batches are short, one is in flight, and each flow gives a few messages to it: what a flow waits for is what the others have
+ * under way.
+ */
+const sharedMs = 250;
+const sharedFlights = 1;
+const sharedBatch = 24;
+const sharedTurn = 4;
 /** The same limit reached again within this time is not told again, ms. */
 const tellAgainMs = 60_000;
 
@@ -70,6 +79,8 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   let lastProblem: Problem | undefined;
   let pumpAsked = false;
   let holding = false;
+  /** When it was last seen shared. */
+  let sharedAt = Number.NEGATIVE_INFINITY;
   let backoff: NodeJS.Timeout | undefined;
   /** Counts what may bring an instance up; one that was overtaken meanwhile gives its instance up. */
   let attempt = 0;
@@ -118,11 +129,15 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   const dispatch = () => {
     const current = life;
     if (current === undefined || holding) return;
-    while (current.flights.length < inFlightBatches && inbox.size() > 0) {
+    if (inbox.isShared()) sharedAt = performance.now();
+    const shared = performance.now() - sharedAt < sharedMs;
+    const ahead = shared ? sharedFlights : inFlightBatches;
+    const most = shared ? Math.min(component.limits.batch, sharedBatch) : component.limits.batch;
+    while (current.flights.length < ahead && inbox.size() > 0) {
       const lone =
         inbox.nextIsAlone() || current.flights.some((flight) => flight.envelopes[0]?.alone === true);
       if (lone && current.flights.length > 0) return;
-      const envelopes = inbox.take(component.limits.batch);
+      const envelopes = inbox.take(most, shared ? sharedTurn : most);
       const batch = current.activation.handle(envelopes.map((envelope) => envelope.message));
       current.flights.push({ batch, envelopes });
     }

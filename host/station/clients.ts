@@ -9,7 +9,8 @@ import { controlLineBytes, type Method } from './control.ts';
 export type Serve = (
   method: Method,
   params: unknown,
-  emit: (event: unknown) => void,
+  /** Resolves when the client has read enough for more; whoever has all at once to tell waits for it. */
+  emit: (event: unknown) => Promise<void>,
   signal: AbortSignal,
 ) => Promise<Result<unknown>>;
 
@@ -19,6 +20,8 @@ export type Leave = (code: ProblemCode) => void;
 const mostRequests = 64;
 // A client that follows but does not read is left behind at this many characters.
 const unreadLength = 64 * 1024 * 1024;
+// Whoever tells a lot at once waits from here on, characters.
+const muchUnread = 1024 * 1024;
 // How long a client may take to read its last answer, ms.
 const farewellMs = 1_000;
 
@@ -45,6 +48,18 @@ export const serveClient = (socket: Socket, serve: Serve, onDone: (method: Metho
     socket.write(`${line}\n`);
     if (socket.writableLength > unreadLength) socket.destroy();
   };
+  /** Resolves when the client has read what was written, or is gone. */
+  const hasRoom = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (!socket.writable) return resolve();
+      const done = (): void => {
+        socket.off('drain', done);
+        socket.off('close', done);
+        resolve();
+      };
+      socket.on('drain', done);
+      socket.on('close', done);
+    });
   const complain = (id: number | null, code: ProblemCode, evidence?: string): void =>
     write({ id, problem: problem(code, evidence === undefined ? {} : { evidence }) });
 
@@ -61,8 +76,10 @@ export const serveClient = (socket: Socket, serve: Serve, onDone: (method: Metho
     if (open.size >= mostRequests) return complain(id, 'station/busy');
     const abort = new AbortController();
     open.set(id, abort);
-    const emit = (event: unknown): void => {
-      if (open.get(id) === abort) write({ id, event });
+    const emit = async (event: unknown): Promise<void> => {
+      if (open.get(id) !== abort) return;
+      write({ id, event });
+      if (socket.writableLength > muchUnread) await hasRoom();
     };
     const answer = await serve(method, params, emit, abort.signal);
     if (open.delete(id)) write(answer.ok ? { id, result: answer.value } : { id, problem: answer.problem });

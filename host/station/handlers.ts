@@ -18,7 +18,7 @@ import type { WebStatus } from './web.ts';
 export type Handlers = {
   readonly [M in Method]: (
     params: Params<M>,
-    emit: (event: MethodEvent<M>) => void,
+    emit: (event: MethodEvent<M>) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<Result<MethodResult<M>>>;
 };
@@ -195,7 +195,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
 const redacted = (redact: (text: string) => string, handlers: Handlers): Handlers => {
   type Any = (
     params: unknown,
-    emit: (event: unknown) => void,
+    emit: (event: unknown) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<Result<unknown>>;
   const wrapped =

@@ -19,8 +19,15 @@ const defaultWaitMs = 90_000;
 const pageRows = 500;
 /** Decisions of the gate that are told with a session. */
 const shownCalls = 200;
-/** New rows are read together: a reader sees them this much later at most, ms. */
+/** Of a session that is followed: a long page would hold up every other session meanwhile. */
+const followedRows = 128;
+/**
+ * New rows are read together: a reader sees them this much later at most, ms. Where many came since the last reading it
+ * is longer: each reading is a command to Sessions, and takes its time from everybody else.
+ */
 const rowsWaitMs = 1;
+const manyRows = 16;
+const manyWaitMs = 20;
 /** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
 const entryUnits = 1024 * 1024;
 /** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */
@@ -44,7 +51,7 @@ export interface SessionHandlers {
   readonly show: (id: string) => Promise<Result<MethodResult<'session.show'>>>;
   readonly transcript: (
     params: Params<'session.transcript'>,
-    emit: (entry: TranscriptEntry) => void,
+    emit: (entry: TranscriptEntry) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<Result<MethodResult<'session.transcript'>>>;
   readonly respond: (params: Params<'session.respond'>) => Promise<Result<Record<string, never>>>;
@@ -77,6 +84,7 @@ export const sessionHandlers = (
     let wake: (() => void) | undefined;
     let before: Changed | undefined;
     let later: NodeJS.Timeout | undefined;
+    let waitMs = rowsWaitMs;
     const stop = bus.listen(sessions.changed.id, (event) => {
       const changed = event as Changed;
       if (changed.id !== id) return;
@@ -91,7 +99,7 @@ export const sessionHandlers = (
       later ??= setTimeout(() => {
         later = undefined;
         wake?.();
-      }, rowsWaitMs);
+      }, waitMs);
     });
     const onAbort = () => wake?.();
     signal?.addEventListener('abort', onAbort);
@@ -109,6 +117,10 @@ export const sessionHandlers = (
         const seen = pending;
         pending = [];
         return seen;
+      },
+      /** How many rows came since the last reading. */
+      came: (rows: number) => {
+        waitMs = rows > manyRows ? manyWaitMs : rowsWaitMs;
       },
       stop: () => {
         stop();
@@ -143,13 +155,14 @@ export const sessionHandlers = (
   const rowsAfter = async function* (
     id: string,
     after: number,
+    limit = pageRows,
   ): AsyncGenerator<Result<readonly TranscriptRow[]>> {
     let from: number | undefined = after;
     while (from !== undefined) {
       const page: Result<output<typeof sessions.transcript.reply>> = await ask(sessions.transcript, {
         id,
         after: from,
-        limit: pageRows,
+        limit,
       });
       yield page.ok ? ok(page.value.rows) : page;
       from = page.ok ? page.value.next : undefined;
@@ -169,11 +182,13 @@ export const sessionHandlers = (
     let last = after;
     for (;;) {
       const events = await watched.next();
-      for await (const rows of rowsAfter(id, last)) {
+      const before = last;
+      for await (const rows of rowsAfter(id, last, followedRows)) {
         if (!rows.ok) return rows;
         follower.add(rows.value);
         last = rows.value.at(-1)?.seq ?? last;
       }
+      watched.came(last - before);
       const end = done(events);
       if (end !== undefined || signal.aborted) {
         follower.flush();
@@ -251,7 +266,11 @@ export const sessionHandlers = (
         const entries = foldTranscript(rows).map(clean);
         const bytes = entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
         if (!following && bytes <= answerBytes) return ok({ entries });
-        for (const entry of entries) emit(entry);
+        // As fast as the client reads: a long transcript is more than may lie unread.
+        for (const entry of entries) {
+          if (signal.aborted) break;
+          await emit(entry);
+        }
         if (!following) return ok({ entries: [] });
         const session = await show(id);
         if (!session.ok) return session;

@@ -15,7 +15,8 @@ import { lockHome } from './lock.ts';
 export type ControlHandlers = {
   readonly [M in Method]: (
     params: Params<M>,
-    emit: (event: MethodEvent<M>) => void,
+    /** Resolves when the client has room for more. */
+    emit: (event: MethodEvent<M>) => Promise<void>,
     signal: AbortSignal,
   ) => Promise<Result<MethodResult<M>>>;
 };
@@ -37,7 +38,7 @@ const mostClients = 128;
 
 type AnyHandler = (
   params: unknown,
-  emit: (event: unknown) => void,
+  emit: (event: unknown) => Promise<void>,
   signal: AbortSignal,
 ) => Promise<Result<unknown>>;
 
@@ -60,7 +61,7 @@ export const serveControl = async (
   const serve = async (
     method: Method,
     params: unknown,
-    emit: (event: unknown) => void,
+    emit: (event: unknown) => Promise<void>,
     signal: AbortSignal,
   ): Promise<Result<unknown>> => {
     if (stopping) return refuse('station/stopping');

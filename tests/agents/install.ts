@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { repository } from '../e2e/harness.ts';
 
@@ -18,7 +19,7 @@ export interface Pinned {
 }
 
 /** Longest time one installation may take, ms. */
-const installMs = 10 * 60_000;
+const installMs = 4 * 60_000;
 const kept = resolve(process.env['JUPITER_AGENTS'] ?? join(repository, 'node_modules', '.cache', 'agents'));
 
 const run = (command: string, args: readonly string[], cwd: string): Promise<void> =>
@@ -37,19 +38,32 @@ const run = (command: string, args: readonly string[], cwd: string): Promise<voi
 const install = async (agent: Pinned, folder: string): Promise<void> => {
   await mkdir(dirname(folder), { recursive: true });
   const aside = await mkdtemp(`${folder}.new-`);
+  // A cache of its own: what another npm does with the user's at the same time is nothing to these tests.
+  const cache = await mkdtemp(join(tmpdir(), 'jupiter-npm-'));
   await writeFile(join(aside, 'package.json'), '{"private":true}\n');
-  await run(
-    'npm',
-    [
-      'install',
-      '--no-audit',
-      '--no-fund',
-      '--no-save',
-      ...(agent.scripts === true ? [] : ['--ignore-scripts']),
-      `${agent.package}@${agent.version}`,
-    ],
-    aside,
-  );
+  const attempt = () =>
+    run(
+      'npm',
+      [
+        'install',
+        '--no-audit',
+        '--no-fund',
+        '--no-save',
+        `--cache=${cache}`,
+        ...(agent.scripts === true ? [] : ['--ignore-scripts']),
+        `${agent.package}@${agent.version}`,
+      ],
+      aside,
+    );
+  try {
+    // A registry that stumbles once is no failure of the agent.
+    await attempt().catch(attempt);
+  } catch (error) {
+    await rm(aside, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await rm(cache, { recursive: true, force: true });
+  }
   // Whole or not at all; another run may have been quicker.
   await rename(aside, folder).catch(async (error: NodeJS.ErrnoException) => {
     await rm(aside, { recursive: true, force: true });

@@ -40,9 +40,9 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
   const host: CommitHost = {
     state: {
       ...state,
-      transaction: (work) => {
+      write: (work) => {
         transactions += 1;
-        return state.transaction(work);
+        return state.write(work);
       },
     },
     store,

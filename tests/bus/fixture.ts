@@ -95,6 +95,8 @@ export const openBusBench = async (
     readonly redact?: (line: string) => string;
     readonly subscribes?: (name: string) => readonly string[];
     readonly owns?: (name: string, process: string) => boolean;
+    /** In place of the disk. */
+    readonly durable?: (then: () => void) => void;
   } = {},
 ): Promise<BusBench> => {
   const { now = Date.now, redact = (line: string) => line } = options;
@@ -110,7 +112,7 @@ export const openBusBench = async (
   const store = openComponentStore(state.value.db);
   const events = openEventLog(state.value.db, Date.now, (line) => line);
   const bus = openBus({
-    state: state.value,
+    state: { ...state.value, ...(options.durable === undefined ? {} : { durable: options.durable }) },
     events,
     policy: openPolicySource(policyFile),
     now,
@@ -119,7 +121,7 @@ export const openBusBench = async (
       log: (_name, level, line) => void done.push(`log ${level} ${line}`),
       wake: () => undefined,
       write: () => undefined,
-      kill: () => undefined,
+      kill: () => void done.push('kill'),
       release: () => undefined,
       owns,
       settleSpawns: (_name, message, kept) => void done.push(`settle ${message} ${kept}`),

@@ -25,6 +25,19 @@ test('flows take turns, each in its own order', () => {
   assert.deepEqual([inbox.size(), ids(inbox.take(9))], [0, '']);
 });
 
+test('while several flows wait, none gives more than its turn to a batch', () => {
+  const inbox = openInbox();
+  for (let number = 0; number < 20; number += 1) inbox.add(envelope('flood', number));
+  assert.equal(inbox.isShared(), false, 'alone');
+  inbox.add(envelope('a', 0));
+  assert.equal(inbox.isShared(), true);
+  assert.equal(ids(inbox.take(9, 3)), 'flood0 a0 flood1 flood2');
+  assert.equal(inbox.take(9, 3).length, 9, 'alone again');
+  for (const flow of ['x', 'y', 'z']) for (const number of [0, 1]) inbox.add(envelope(flow, number));
+  while (inbox.sizeOf('flood') > 0) inbox.take(4);
+  assert.equal(inbox.isShared(), false, 'many flows of a few messages are no backlog');
+});
+
 test('what is put back comes first, in its order, and one that is alone goes alone', () => {
   const inbox = openInbox();
   for (const flow of ['a', 'b']) for (const number of [0, 1]) inbox.add(envelope(flow, number));

@@ -156,6 +156,25 @@ test('a client that follows and does not read is left behind', async (t) => {
   assert.ok(socket.bytesRead < 200 << 20);
 });
 
+test('what waits for the client to read reaches it whole, however long it is', async (t) => {
+  const { home, server } = await running(t);
+  const station = await client(t, home);
+  let entries = 0;
+  const answer = await station.call('session.transcript', { id: 'patient' }, () => {
+    entries += 1;
+  });
+  assert.deepEqual([answer.ok, entries], [true, 200]);
+  assert.deepEqual(await server.told(), { flooded: false });
+  // One that never reads keeps nothing but its own answer waiting.
+  const idle = connect(controlAddress(home) ?? '');
+  t.after(() => idle.destroy());
+  idle.write('{"id":1,"method":"session.transcript","params":{"id":"patient"}}\n');
+  await once(idle, 'readable');
+  assert.ok((await station.call('status', {})).ok);
+  idle.destroy();
+  assert.deepEqual(await server.told(), { flooded: true });
+});
+
 test('more open requests than one client may have are station/busy', async (t) => {
   const { home } = await running(t);
   const station = await client(t, home);

@@ -181,3 +181,36 @@ test('a transaction that SQLite ended itself says why it did, and the next one w
   transaction(() => put.run());
   assert.equal(db.prepare('SELECT count(*) FROM store').pluck().get(), 1);
 });
+
+test('what is written is there at once; what waits for the disk is called in its order, once it is there', async (t) => {
+  const state = opened(t);
+  state.db.exec('CREATE TABLE t (a)');
+  const put = (value: number) => state.db.prepare('INSERT INTO t VALUES (?)').run(value);
+  const called: string[] = [];
+  state.durable(() => called.push('nothing was written'));
+  assert.deepEqual(called, ['nothing was written']);
+  state.write(() => put(1));
+  state.durable(() => {
+    called.push('first');
+    state.write(() => put(3));
+    state.durable(() => called.push('asked while the first was called'));
+  });
+  state.write(() => put(2));
+  state.durable(() => called.push('second'));
+  assert.deepEqual(state.db.prepare('SELECT a FROM t').pluck().all(), [1, 2]);
+  assert.equal(called.length, 1, 'the disk has not answered');
+  await state.flushed();
+  assert.deepEqual(called.slice(1), ['first', 'second', 'asked while the first was called']);
+  assert.throws(() =>
+    state.write(() => {
+      put(4);
+      throw new Error('no');
+    }),
+  );
+  assert.deepEqual(state.db.prepare('SELECT a FROM t').pluck().all(), [1, 2, 3]);
+  assert.equal(
+    state.db.pragma('synchronous', { simple: true }),
+    2,
+    'everything else waits for the disk itself',
+  );
+});
