@@ -19,7 +19,9 @@ const oldBundles = async (dir: string): Promise<string> => {
   const out = join(dir, 'old');
   cpSync(shipped, out, { recursive: true });
   const contracts = JSON.parse(readFileSync(join(out, 'contracts', 'bundle.json'), 'utf8'));
-  contracts.topics = contracts.topics.filter(({ id }: { id: string }) => id !== 'bearpunch.agents.open.v2');
+  contracts.topics = contracts.topics.filter(
+    ({ id }: { id: string }) => !/^bearpunch\.agents\.open\.v[23]$/.test(id),
+  );
   writeFileSync(join(out, 'contracts', 'bundle.json'), JSON.stringify(contracts));
 
   // Beside the sources, so that what they import is found; ignored by git.
@@ -29,17 +31,18 @@ const oldBundles = async (dir: string): Promise<string> => {
     const opener = join(source, 'components', 'sessions', 'provision.ts');
     const text = readFileSync(opener, 'utf8');
     const before = text
-      .replace("'bearpunch.agents.open.v2',", "'bearpunch.agents.open' as never,")
-      .replace(/^ +mcpServers: .*\n/m, '')
+      .replace(
+        / {2}if \(direct\.length === reached\.length\)\n.*\n.*open\.v3.*\n/,
+        "  station.bus.command('bearpunch.agents.open' as never, request as never, options);\n",
+      )
       .replace(/^ +\.\.\.\(.*resume.*\n/m, '');
     assert.notEqual(before, text);
-    assert.doesNotMatch(before, /open\.v2',|mcpServers:/);
+    assert.doesNotMatch(before, /open\.v[23]',|mcpServers:|resume:/);
     writeFileSync(opener, before);
     const manifestFile = join(out, 'sessions', 'bundle.json');
-    const manifest = readFileSync(manifestFile, 'utf8').replaceAll(
-      'bearpunch.agents.open.v2',
-      'bearpunch.agents.open',
-    );
+    const manifest = readFileSync(manifestFile, 'utf8')
+      .replace(/ *"bearpunch\.agents\.open\.v3",\n/, '')
+      .replaceAll('bearpunch.agents.open.v2', 'bearpunch.agents.open');
     writeFileSync(manifestFile, manifest);
     await buildComponent({
       entry: join(source, 'components', 'sessions', 'component.ts'),
