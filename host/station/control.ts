@@ -79,6 +79,11 @@ export interface ControlMethods {
       placed: readonly PlacedIn[];
     };
   };
+  /** Which of these topics are known here with another shape, the installation named. Changes nothing. */
+  'bundle.conflicts': {
+    params: { topics: { id: string; kind: string; digest: string }[] };
+    result: { problems: readonly Problem[] };
+  };
   'bundle.retry': { params: { component: string }; result: BundleStatus };
   /** The skills of the bundles in service, where their admitted bytes lie. */
   'skills.bundled': { params: Record<string, never>; result: { skills: readonly SkillSource[] } };
@@ -129,3 +134,5 @@ export type MethodEvent<M extends Method> = ControlMethods[M] extends { event: i
 
 /** Longest line either side accepts, bytes. */
 export const controlLineBytes = 16 * 1024 * 1024;
+/** Topics compared at once; who has more asks again. */
+export const mostTopics = 10_000;

@@ -1,6 +1,7 @@
 /** What the control socket answers, a method at a time. */
+import type { TopicSaid } from '../bundles/index.ts';
 import { type PolicySource, policyText } from '../policy/index.ts';
-import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
 import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
@@ -28,6 +29,7 @@ export interface HandlersOptions {
   readonly bundleSkills: () => readonly SkillSource[];
   readonly web: () => WebStatus | undefined;
   readonly placements: Placements;
+  readonly conflicts: (claims: readonly TopicSaid[]) => readonly Problem[];
   readonly events: EventLog;
   readonly startedAt: number;
   readonly processes: () => number;
@@ -63,6 +65,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       const found = await residents.verify(id);
       return found.ok ? ok({ bundles: found.value, placed: await options.placements.verify(id) }) : found;
     },
+    'bundle.conflicts': async ({ topics }) => ok({ problems: options.conflicts(topics) }),
     'bundle.grant': current(async ({ id, permissions }) => {
       const asked = permissions ?? residents.list().find((one) => one.id === id)?.asks;
       if (asked === undefined) return refuse('bundle/not-installed', { subject: id });

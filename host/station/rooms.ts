@@ -4,13 +4,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
-import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
+import { openBundleStore, readBundle, shapeOfTopic, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { outsideOf, provisionFor } from '../context/index.ts';
-import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
-import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
+import { ok, type Problem, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
 import { prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
@@ -70,12 +69,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     packages: home.packages,
     db: state.db,
     now,
-    shapeOf: (topic) => {
-      const canonical = canonicalShape(topic);
-      // A staged manifest's shapes were checked when it was read: one without a canonical form is a bug here.
-      if (!canonical.ok) throw new ProblemError(canonical.problem);
-      return canonical.value;
-    },
+    shapeOf: shapeOfTopic,
     refusal: (bundle) => signatureRefusal(bundle, policy.current().signatures),
     report: (found) => events.add('repair', found.subject ?? '', found),
   });
@@ -217,6 +211,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     bundleSkills,
     web: web.status,
     placements,
+    conflicts: bundles.conflicts,
     events,
     startedAt,
     processes: processes.running,
