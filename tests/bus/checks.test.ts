@@ -40,6 +40,7 @@ const table: readonly (readonly [
     },
   ],
   ['{"const":null}', ['null'], { '0': '#: is not the one value it may be' }],
+  ['{"const":{"__proto__":{}}}', ['{"__proto__":{}}'], { '{"x":1}': '#: is not the one value it may be' }],
   ['{"const":[]}', ['[]'], { '{}': '#: is not the one value it may be' }],
   [
     '{"enum":[1,"a",null,[2],{"toString":1}]}',
