@@ -25,13 +25,17 @@ export interface BusOptions {
 /** Problems after which the worker was ended by the station, not by itself. */
 const endedByForce = new Set<string>(['sandbox/deadline', 'sandbox/start-deadline']);
 
+/** Whether one sends what the other handles. */
+const commands = (one: BusComponent, other: BusComponent): boolean =>
+  [...one.publishes].some((topic) => other.handles.has(topic));
+
 export const openBus = (options: BusOptions): Bus => {
   const { state, events, policy, ports, now } = options;
   const topics = openTopicRegistry();
   const store = openComponentStore(state.db);
   const lanes = new Map<string, Lane>();
   const logRate = openLogRate();
-  const listeners = new Map<string, Set<(event: unknown) => void>>();
+  const listeners = new Map<string, Set<(event: unknown, source: string) => void>>();
   let easedListeners: (() => void)[] = [];
   const run = now().toString(36);
   let count = 0;
@@ -112,7 +116,7 @@ export const openBus = (options: BusOptions): Bus => {
     const heard = listeners.get(effect.topic);
     if (heard === undefined || heard.size === 0) return;
     const event: unknown = JSON.parse(effect.payload);
-    for (const listener of heard) listener(event);
+    for (const listener of heard) listener(event, component.name);
   };
 
   const commitHost = {
@@ -173,6 +177,9 @@ export const openBus = (options: BusOptions): Bus => {
       if (lane === undefined || lanes.get(name) !== lane) return;
       lanes.delete(name);
       logRate.forget(name);
+      const gone = lane.component();
+      for (const other of lanesWhere((one) => commands(one, gone) || commands(gone, one)))
+        tell(other.component().name, 'station.left', { component: name });
     },
     retry: async (name) => {
       const lane = lanes.get(name);

@@ -63,7 +63,8 @@ export interface Bus {
   readonly prepare: (component: BusComponent) => Promise<Result<Prepared>>;
   /**
    * Takes it out of service: what waits and what comes is refused at once, what it handles is finished. Resolves when
-   * the last call has ended, which takes as long as the deadline of its batches at most.
+   * the last call has ended, which takes as long as the deadline of its batches at most; those it exchanged
+   * commands with are told by `station.left`.
    */
   readonly detach: (name: string) => Promise<void>;
   /** Starts a parked component again. */
@@ -79,8 +80,8 @@ export interface Bus {
   /** Whether the source of a flow of messages for this component may go on; `onEased` says when to look again. */
   readonly hasRoom: (component: string, flow: string) => boolean;
   readonly onEased: (listener: () => void) => void;
-  /** Events of a topic as they are committed. Returns the way to stop. */
-  readonly listen: (topic: string, listener: (event: unknown) => void) => () => void;
+  /** Events of a topic as they are committed, and which component told them. Returns the way to stop. */
+  readonly listen: (topic: string, listener: (event: unknown, source: string) => void) => () => void;
   readonly status: () => readonly LaneStatus[];
   /** Stops every component, each as `detach` does. */
   readonly close: () => Promise<void>;

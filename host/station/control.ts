@@ -57,6 +57,8 @@ export interface StationStatus {
   readonly policyProblems: readonly Problem[];
   readonly bundles: readonly BundleStatus[];
   readonly sessions: Readonly<Record<string, number>>;
+  /** Why it is not known what sessions there are. */
+  readonly sessionsProblem?: Problem;
   readonly processes: number;
   /** Where HTTP is served, or why it is not; absent where nothing asked for it. */
   readonly web?: { readonly port?: number; readonly problem?: Problem };
@@ -67,8 +69,8 @@ type Summary = output<typeof sessions.list.reply>['sessions'][number];
 
 export interface ControlMethods {
   status: { params: Record<string, never>; result: StationStatus };
-  /** Answers once everything is stopped; the socket closes after it. */
-  down: { params: Record<string, never>; result: { stopped: true } };
+  /** Answers once everything is stopped; the socket closes after it, and the process ends. */
+  down: { params: Record<string, never>; result: { stopped: true; pid: number } };
   'bundle.install': { params: { source: string }; result: BundleStatus };
   'bundle.list': { params: Record<string, never>; result: { bundles: readonly BundleStatus[] } };
   'bundle.verify': {

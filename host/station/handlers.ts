@@ -58,7 +58,10 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     });
   return redacted(options.redact, {
     status: current(async () => ok(await status())),
-    down: options.stop,
+    down: async () => {
+      const stopped = await options.stop();
+      return stopped.ok ? ok({ stopped: true, pid: process.pid }) : stopped;
+    },
     'bundle.install': current(({ source }) => residents.install(source)),
     'bundle.list': current(async () => ok({ bundles: residents.list() })),
     'bundle.verify': async ({ id }) => {
@@ -144,6 +147,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       policyProblems: problems,
       bundles: residents.list(),
       sessions: counts,
+      ...(listed.ok ? {} : { sessionsProblem: listed.problem }),
       processes: options.processes(),
       ...(web === undefined ? {} : { web }),
     };

@@ -27,6 +27,8 @@ const cutText = (text: string): string =>
     ? text
     : `${text.slice(0, entryUnits).toWellFormed()}\n[cut: ${text.length - entryUnits} of ${text.length} characters]`;
 const source = 'station:control';
+/** Who is asked, and whose word on sessions counts: another bundle may handle the same topics. */
+const sessionsComponent = 'bearpunch.sessions:sessions';
 
 export interface SessionHandlers {
   readonly create: (params: Params<'session.create'>, signal: AbortSignal) => Promise<Result<Session>>;
@@ -55,7 +57,7 @@ export const sessionHandlers = (
   expand: ExpandPrompt,
 ): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
-    (await bus.command(topic.id, payload, { source })) as Result<T>;
+    (await bus.command(topic.id, payload, { source, to: sessionsComponent })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
   // Rows were redacted when they came; this is for variables policy named since.
@@ -71,9 +73,9 @@ export const sessionHandlers = (
     let wake: (() => void) | undefined;
     let before: Changed | undefined;
     let later: NodeJS.Timeout | undefined;
-    const stop = bus.listen(sessions.changed.id, (event) => {
+    const stop = bus.listen(sessions.changed.id, (event, teller) => {
       const changed = event as Changed;
-      if (changed.id !== id) return;
+      if (changed.id !== id || teller !== sessionsComponent) return;
       pending.push(changed);
       const rowsAlone =
         before !== undefined &&
@@ -238,8 +240,16 @@ export const sessionHandlers = (
         if (!following) return ok({ entries: [] });
         const session = await show(id);
         if (!session.ok) return session;
-        if (isOver(session.value.state)) return ok({ entries: [] });
-        const ended = await follow(id, rows.at(-1)?.seq ?? 0, emit, signal, watched, (events) =>
+        const last = rows.at(-1)?.seq ?? 0;
+        if (isOver(session.value.state)) {
+          // It may have ended after its rows were read: its last word is among those that came since.
+          for await (const page of rowsAfter(id, last)) {
+            if (!page.ok) return page;
+            for (const entry of foldTranscript(page.value).map(clean)) emit(entry);
+          }
+          return ok({ entries: [] });
+        }
+        const ended = await follow(id, last, emit, signal, watched, (events) =>
           events.find((event) => isOver(event.state)),
         );
         return ended.ok ? ok({ entries: [] }) : ended;
