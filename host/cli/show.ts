@@ -43,10 +43,21 @@ export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly strin
     return [[id, version, short(revision), parts.join('; ')], ...faults.map((fault) => ['', '', '', fault])];
   });
 
-/** As `bundleText`, with what the bundle asks for and how to grant the rest of it. */
-export const installedText = (bundle: Bundle, { typed }: Pick<Io, 'typed'>): string =>
+type Place = MethodResult<'bundle.uninstall'>['places'][number];
+
+/** What became of the skills in one place: a line for each that went, and for whatever stays. */
+const placeLines = ({ cwd, sink, removed, kept, waits, problems }: Place): readonly string[] => [
+  ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${counted(files, 'file')}`),
+  ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
+  ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
+  ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
+];
+
+/** As `bundleText`, with what the bundle asks for, how to grant the rest of it, and what it took away. */
+export const installedText = (bundle: MethodResult<'bundle.install'>, { typed }: Pick<Io, 'typed'>): string =>
   [
     bundleText(bundle),
+    ...(bundle.places ?? []).flatMap(placeLines),
     ...(bundle.asks.length === 0 ? [] : [`asks for  ${bundle.asks.join(', ')}`]),
     ...(bundle.ungranted.length === 0
       ? []
@@ -77,16 +88,7 @@ export const uninstalledText = (
   { id, revision, places }: MethodResult<'bundle.uninstall'>,
   io: Pick<Io, 'typed'>,
 ): string =>
-  [
-    `${id} ${short(revision)} uninstalled`,
-    ...places.flatMap(({ cwd, sink, removed, kept, waits, problems }) => [
-      ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${counted(files, 'file')}`),
-      ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
-      ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
-      ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
-    ]),
-    ...missedText(id, io),
-  ].join('\n');
+  [`${id} ${short(revision)} uninstalled`, ...places.flatMap(placeLines), ...missedText(id, io)].join('\n');
 
 const verdictOf = (problems: readonly Problem[]): 'intact' | 'damaged' =>
   problems.length === 0 ? 'intact' : 'damaged';

@@ -71,7 +71,11 @@ export interface ControlMethods {
   status: { params: Record<string, never>; result: StationStatus };
   /** Answers once everything is stopped; the socket closes after it, and the process ends. */
   down: { params: Record<string, never>; result: { stopped: true; pid: number } };
-  'bundle.install': { params: { source: string }; result: BundleStatus };
+  /** `places`: where the revision before had skills this one has not, and what became of them. */
+  'bundle.install': {
+    params: { source: string };
+    result: BundleStatus & { readonly places?: readonly Cleared[] };
+  };
   'bundle.list': { params: Record<string, never>; result: { bundles: readonly BundleStatus[] } };
   'bundle.verify': {
     params: { id?: string };

@@ -62,7 +62,14 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       const stopped = await options.stop();
       return stopped.ok ? ok({ stopped: true, pid: process.pid }) : stopped;
     },
-    'bundle.install': current(({ source }) => residents.install(source)),
+    'bundle.install': current(async ({ source }) => {
+      const installed = await residents.install(source);
+      if (!installed.ok) return installed;
+      const { id } = installed.value;
+      options.placements.revised(id);
+      const places = (await options.placements.clear()).filter(({ bundle }) => bundle === id);
+      return ok({ ...installed.value, ...(places.length === 0 ? {} : { places }) });
+    }),
     'bundle.list': current(async () => ok({ bundles: residents.list() })),
     'bundle.verify': async ({ id }) => {
       const found = await residents.verify(id);

@@ -151,6 +151,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     now,
     events,
     installed: (id) => bundles.active().some(({ manifest }) => manifest.id === id),
+    has: (id, name) => {
+      const bundle = bundles.active().find(({ manifest }) => manifest.id === id);
+      return bundle === undefined || skillsOf(bundle).some((skill) => skill.name === name);
+    },
     live: () => liveSessions(sessions),
   });
   let tidy: Promise<void> = Promise.resolve();
