@@ -13,7 +13,7 @@ import { type Measured, median } from './report.ts';
 
 const idleComponents = 20;
 const installs = 5;
-const permissions = ['bus:publish'];
+const permissions = ['bus:publish', 'store:own'];
 
 const inChild = async <T>(what: string, guest: string, cache: string): Promise<T> =>
   JSON.parse(
@@ -250,7 +250,7 @@ export const bench = async (): Promise<readonly Measured[]> => {
         goal: { atMost: 1.1 },
       },
       {
-        what: 'memory after a message with 10,000 host calls',
+        what: 'memory after a message with 10,000 host calls, and one with 10,000 that block',
         ours: steady.afterCalls,
         reference: steady.late,
         unit: 'MB',

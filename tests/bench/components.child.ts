@@ -19,7 +19,7 @@ import { openEventLog, openState } from '../../host/state/index.ts';
 import { median } from './report.ts';
 
 const [what = '', guestFile = '', cache = ''] = process.argv.slice(2);
-const permissions = ['bus:publish'];
+const permissions = ['bus:publish', 'store:own'];
 const name = 'bench.carrier:carrier';
 
 const admitted = async (): Promise<AdmittedComponent> => {
@@ -55,6 +55,7 @@ const loadShape = {
 const shapes = {
   'bench.carry': { request: loadShape, reply: loadShape },
   'bench.loop': { request: { type: 'object' }, reply: { type: 'object' } },
+  'bench.gets': { request: { type: 'object' }, reply: { type: 'object' } },
   'bench.calls': { request: { type: 'object' }, reply: { type: 'object' } },
 };
 
@@ -125,6 +126,7 @@ const bareHandle = async (component: AdmittedComponent) => {
       'bearpunch:station/log': { write: nothing },
       'bearpunch:station/clock': { now: () => BigInt(Date.now()), wake: nothing },
       'bearpunch:station/random': { bytes: (count: number) => new Uint8Array(count) },
+      'bearpunch:station/store': { get: nothing, put: nothing, remove: nothing, scan: () => [] },
       'bearpunch:station/bus': { begin: nothing, publish: nothing },
     },
   ) as { component: { handle: (batch: readonly unknown[]) => readonly { tag: string }[] } };
@@ -187,6 +189,8 @@ const steady = async () => {
   const late = await memory();
   const calls = await ask('bench.calls', { count: 10_000 });
   if (!calls.ok) throw new Error(JSON.stringify(calls.problem));
+  const gets = await ask('bench.gets', { count: 10_000 });
+  if (!gets.ok) throw new Error(JSON.stringify(gets.problem));
   const afterCalls = await memory();
   await end();
   return { early, late, afterCalls };
