@@ -140,7 +140,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     const giveUp = async (why: Problem): Promise<Result<never>> => {
       await Promise.all(made.map(({ attempt }) => attempt.is === 'ready' && attempt.prepared.discard()));
       events.add('refuse', id, why);
-      if (before?.identity !== bundle.identity) await bundles.discard(bundle);
+      await bundles.discard(bundle);
       return failed(why);
     };
     if (isLeaving(id)) return giveUp(problem('bundle/leaving', { subject: id }));
