@@ -6,7 +6,7 @@ const tiers = [
   ['bus', 'skills', 'contracts'],
   ['sandbox', 'capabilities', 'processes'],
   ['policy', 'state'],
-  ['paths'],
+  ['paths', 'http'],
   ['problems'],
 ];
 const upward = tiers.flatMap((tier, level) =>

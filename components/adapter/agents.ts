@@ -2,13 +2,13 @@
  * What Adapter knows of each agent it runs: one process, one ACP session, one session of ours. All of it is in the
  * store; the maps only spare reading it again and are dropped after any failed message.
  */
-import { bounded, type FirstParty, fail, type Problem, type Station } from '../guest/index.ts';
+import { bounded, type FirstParty, fail, type Offer, type Problem, type Station } from '../guest/index.ts';
 import type { Step } from './approval.ts';
 import type { FrameId } from './frames.ts';
 import type { Option } from './permissions.ts';
 
 export type Host = Station<FirstParty>;
-export type McpServer = FirstParty['bearpunch.agents.open.v2']['request']['mcpServers'][number];
+export type McpServer = FirstParty['bearpunch.agents.open.v3']['request']['mcpServers'][number];
 
 /** What a request we sent is for; its answer comes back by the ID. */
 export type Expected =
@@ -22,10 +22,20 @@ export interface Permission {
   readonly options: readonly Option[];
 }
 
+/** A command that runs for an agent. */
+export interface Terminal {
+  /** Requests that are answered at its end. */
+  readonly waits: readonly FrameId[];
+  readonly exited?: true;
+  readonly released?: true;
+}
+
 export interface Agent {
   readonly session: string;
   /** Who opened it; nobody else may command it. */
   readonly owner: string;
+  /** As policy names it. Absent, as `offer` is, in what an older revision stored. */
+  readonly agent?: string;
   readonly program: string;
   readonly cwd: string;
   readonly process: string;
@@ -44,6 +54,10 @@ export interface Agent {
   nextRequest: number;
   expected: Record<string, Expected>;
   permissions: Permission[];
+  /** What the agent was told that it may ask of the station. */
+  offer?: Offer;
+  /** Commands that run for it, by the terminal's ID. */
+  terminals?: Record<string, Terminal>;
   agentSession?: string;
   agentInfo?: { name: string; version?: string };
   capabilities: Record<string, unknown>;
@@ -87,12 +101,13 @@ export const remove = (station: Host, agent: Agent): void => {
   station.store.remove(`a/${agent.session}`);
   station.store.remove(`p/${agent.process}`);
   station.store.remove(`u/${agent.session}`);
+  for (const terminal of Object.keys(agent.terminals ?? {})) station.store.remove(`x/${terminal}`);
 };
 
 /** Forgets every agent: the processes of an earlier station are gone. */
 export const removeAll = (station: Host): void => {
   forget();
-  for (const prefix of ['a/', 'p/', 'u/']) {
+  for (const prefix of ['a/', 'p/', 'u/', 'x/']) {
     let after: string | undefined;
     do {
       const page = station.store.scanText(prefix, { after, limit: 200 });
@@ -129,6 +144,22 @@ export const findByProcess = (station: Host, process: string): Agent | undefined
   if (session === undefined) return undefined;
   byProcess.set(process, session);
   return find(station, session);
+};
+
+export const enterTerminal = (station: Host, agent: Agent, terminal: string): void => {
+  agent.terminals = { ...agent.terminals, [terminal]: { waits: [] } };
+  station.store.put(`x/${terminal}`, agent.session);
+  save(station, agent);
+};
+export const leaveTerminal = (station: Host, agent: Agent, terminal: string): void => {
+  const { [terminal]: _gone, ...others } = agent.terminals ?? {};
+  agent.terminals = others;
+  station.store.remove(`x/${terminal}`);
+  save(station, agent);
+};
+export const findByTerminal = (station: Host, terminal: string): Agent | undefined => {
+  const session = station.store.get<string>(`x/${terminal}`);
+  return session === undefined ? undefined : find(station, session);
 };
 
 /** The agent a command is about, if it is the caller's (`agent/session-unknown`, `agent/not-owner`). */
@@ -195,8 +226,9 @@ export const lose = (station: Host, agent: Agent, problem: Problem): void => {
   station.bus.event('bearpunch.agents.failed', { session: agent.session, problem });
   agent.phase = 'failed';
   agent.turn = undefined;
-  agent.permissions = [];
   agent.expected = {};
+  // What it asked is answered apart: to write to it needs a grant, to end it does not.
+  if (agent.permissions.length > 0) station.clock.wake(`answer:${agent.session}`, 0);
   station.process.kill(agent.process);
   save(station, agent);
 };

@@ -21,9 +21,13 @@ import {
   send,
   shown,
 } from './agents.ts';
+import { refuseRequest } from './asked.ts';
 import { type Frame, type RequestFrame, type ResponseFrame, readLine } from './frames.ts';
 import { begin, canClose, onApproval, onHandshakeTimeout, onInitialized, onSession } from './handshake.ts';
+import { onHostRequest } from './host.ts';
+import { onTerminalExit } from './terminals.ts';
 import {
+  answerAll,
   cancel,
   configure,
   onCancelTimeout,
@@ -62,7 +66,7 @@ const open = (
   resume: string | undefined,
   station: Host,
 ): void => {
-  const { session, program, cwd, approve } = message.payload;
+  const { session, agent: name, program, cwd, approve } = message.payload;
   if (find(station, session) !== undefined)
     fail('agent/already-open', 'An agent runs for this session already.', { subject: session });
   const started = station.process.spawn(program, cwd);
@@ -73,6 +77,7 @@ const open = (
   const agent: Agent = {
     session,
     owner: message.source,
+    agent: name,
     program,
     cwd,
     process: started.value,
@@ -94,15 +99,28 @@ const open = (
   enter(station, agent);
 };
 
+/**
+ * An agent that can close its session is asked to first, in a message of its own: to write to it needs a grant that
+ * may be withdrawn by now, and its end must not depend on that.
+ */
 const close = (station: Host, agent: Agent): void => {
   if (agent.phase === 'closing') return;
-  cancel(station, agent);
-  const polite = agent.phase === 'ready' && canClose(agent);
+  const polite = agent.phase === 'ready' && (canClose(agent) || agent.permissions.length > 0);
   agent.phase = 'closing';
   if (polite) {
-    request(station, agent, 'session/close', { sessionId: agent.agentSession }, { what: 'close' });
+    station.clock.wake(`polite:${agent.session}`, 0);
     station.clock.wake(`close:${agent.session}`, closeMs);
   } else station.process.kill(agent.process);
+  save(station, agent);
+};
+
+const closePolitely = (station: Host, agent: Agent): void => {
+  if (agent.turn !== undefined)
+    send(station, agent, { method: 'session/cancel', params: { sessionId: agent.agentSession } });
+  answerAll(station, agent);
+  if (canClose(agent))
+    request(station, agent, 'session/close', { sessionId: agent.agentSession }, { what: 'close' });
+  else station.process.kill(agent.process);
   save(station, agent);
 };
 
@@ -111,11 +129,7 @@ const onRequest = (station: Host, agent: Agent, frame: RequestFrame): void => {
     station.log.info(`${agent.session}: the agent shows a frame of ours: ${frame.method}`);
   } else if (frame.method === 'session/request_permission') {
     onPermission(station, agent, frame);
-  } else {
-    const method = bounded(frame.method, 200);
-    station.log.info(`${agent.session}: the agent asked for ${method}, which the station does not offer`);
-    send(station, agent, { id: frame.id, error: { code: -32_601, message: `Method not found: ${method}` } });
-  }
+  } else onHostRequest(station, agent, frame);
 };
 
 const onResponse = (station: Host, agent: Agent, frame: ResponseFrame) => {
@@ -142,8 +156,13 @@ const onResponse = (station: Host, agent: Agent, frame: ResponseFrame) => {
 };
 
 const onFrame = (station: Host, agent: Agent, frame: Frame): void => {
-  // A failed agent is being ended: what it still says changes nothing.
-  if (agent.phase === 'failed') return;
+  // A failed agent is being ended: what it still says changes nothing, what it asks is denied.
+  if (agent.phase === 'failed') {
+    if (frame.kind !== 'request' || ourMethods.has(frame.method)) return;
+    if (frame.method === 'session/request_permission') onPermission(station, agent, frame);
+    else refuseRequest(station, agent, frame.id, -32_603, 'The session is over');
+    return;
+  }
   if (frame.kind === 'request') onRequest(station, agent, frame);
   else if (frame.kind === 'response') onResponse(station, agent, frame);
   else if (frame.method === 'session/update') onUpdate(station, agent, frame.params);
@@ -200,13 +219,20 @@ const onWoke = (station: Host, token: string): void => {
   if (agent === undefined) return;
   if (what === 'handshake') onHandshakeTimeout(station, agent);
   else if (what === 'cancel') onCancelTimeout(station, agent, turn);
+  else if (what === 'polite' && agent.phase === 'closing') closePolitely(station, agent);
   else if (what === 'close' && agent.phase === 'closing') station.process.kill(agent.process);
+  else if (what === 'answer') {
+    answerAll(station, agent);
+    save(station, agent);
+  }
 };
 
 export const component = defineComponent({
   handles: {
     'bearpunch.agents.open': (message, station) => open(message, [], undefined, station),
     'bearpunch.agents.open.v2': (message, station) =>
+      open(message, message.payload.mcpServers, message.payload.resume?.agentSession, station),
+    'bearpunch.agents.open.v3': (message, station) =>
       open(message, message.payload.mcpServers, message.payload.resume?.agentSession, station),
     'bearpunch.agents.prompt': ({ payload, source }, station) =>
       startTurn(station, owned(station, payload.session, source), payload.turn, payload.text),
@@ -232,6 +258,7 @@ export const component = defineComponent({
       const agent = findByProcess(station, payload.process);
       if (agent !== undefined) onExit(station, agent, payload);
     },
+    terminalExited: ({ payload }, station) => onTerminalExit(station, payload.terminal, payload),
     woke: ({ payload }, station) => onWoke(station, payload.token),
     left: ({ payload }, station) => onOwnerLeft(station, payload.component),
   },

@@ -21,13 +21,19 @@ const authRequired = -32_000;
 export const handshakeToken = (session: string): string => `handshake:${session}`;
 
 export const begin = (station: Host, agent: Agent): void => {
+  const found = station.workspace.offered({ process: agent.process, agent: agent.agent ?? '' });
+  const offer = found.ok ? found.value : { read: false, write: false, terminals: false };
+  agent.offer = offer;
   request(
     station,
     agent,
     'initialize',
     {
       protocolVersion,
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+      clientCapabilities: {
+        fs: { readTextFile: offer.read, writeTextFile: offer.write },
+        terminal: offer.terminals,
+      },
       clientInfo: { name: 'jupiter-station', title: 'Jupiter Station', version: '0.1.0' },
     },
     { what: 'initialize' },

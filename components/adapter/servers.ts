@@ -3,26 +3,47 @@ import type { Agent, McpServer } from './agents.ts';
 import { familyOf } from './families.ts';
 import { isRecord } from './frames.ts';
 
+/** What the station puts the session's own token in for, where it is written to the agent (`bearpunch.agents.open.v3`). */
+const tokenOf = (session: string): string => `\${jupiter.token:${session}}`;
+const tokenVariable = 'JUPITER_GATEWAY_TOKEN';
+
+interface Takes {
+  readonly http: boolean;
+  readonly noStdio?: string | undefined;
+}
+
+/** One server as `session/new` takes it. */
+const entryOf = ({ name, transport }: McpServer, session: string, { http }: Takes): unknown => {
+  if (transport.type === 'stdio') return { name, command: transport.command, args: transport.args, env: [] };
+  if (transport.type === 'http') return { type: 'http', name, url: transport.url, headers: [] };
+  const { url, command, args } = transport;
+  if (http)
+    return {
+      type: 'http',
+      name,
+      url,
+      headers: [{ name: 'Authorization', value: `Bearer ${tokenOf(session)}` }],
+    };
+  return { name, command, args, env: [{ name: tokenVariable, value: tokenOf(session) }] };
+};
+
 /** The servers as `session/new` takes them, and those this agent cannot take. */
 export const handOver = (
   servers: readonly McpServer[],
-  takes: { readonly http: boolean; readonly noStdio?: string | undefined },
+  session: string,
+  takes: Takes,
 ): {
   readonly entries: readonly unknown[];
   readonly handedOver: string[];
   readonly skipped: { name: string; reason: string }[];
 } => {
   const refusal = ({ transport }: McpServer): string | undefined => {
-    if (transport.type === 'stdio') return takes.noStdio;
-    return takes.http ? undefined : 'the agent did not declare that it takes HTTP servers';
+    if (takes.http && transport.type !== 'stdio') return undefined;
+    return transport.type === 'http' ? 'the agent did not declare that it takes HTTP servers' : takes.noStdio;
   };
   const taken = servers.filter((server) => refusal(server) === undefined);
   return {
-    entries: taken.map(({ name, transport }) =>
-      transport.type === 'stdio'
-        ? { name, command: transport.command, args: transport.args, env: [] }
-        : { type: 'http', name, url: transport.url, headers: [] },
-    ),
+    entries: taken.map((server) => entryOf(server, session, takes)),
     handedOver: taken.map(({ name }) => name),
     skipped: servers.flatMap((server) => {
       const reason = refusal(server);
@@ -34,7 +55,7 @@ export const handOver = (
 /** Of one agent, by what it declared and what is known of it. */
 export const handed = (agent: Agent): ReturnType<typeof handOver> => {
   const mcp = agent.capabilities.mcpCapabilities;
-  return handOver(agent.servers, {
+  return handOver(agent.servers, agent.session, {
     http: isRecord(mcp) && mcp.http === true,
     noStdio: familyOf(agent.agentInfo?.name).noStdio,
   });

@@ -81,6 +81,8 @@ export const onUpdate = (station: Host, agent: Agent, params: unknown) => {
   const read = readUpdate(params.update);
   if (read.as === 'announced')
     return station.bus.event('bearpunch.agents.announced', { session: agent.session, ...read.announced });
+  if (read.as === 'titled')
+    return station.bus.event('bearpunch.agents.titled', { session: agent.session, title: read.title });
   const opening = agent.phase === 'initialize' || agent.phase === 'session';
   if (opening || (agent.resume !== undefined && !agent.prompted)) {
     // All an agent can tell before its first prompt here is what happened in an earlier one.
@@ -107,6 +109,8 @@ export const onUpdate = (station: Host, agent: Agent, params: unknown) => {
 /** Why nobody may allow what the agent asks, or undefined. */
 const denial = (agent: Agent, params: Readonly<Record<string, unknown>>): string | undefined => {
   if (!isOurs(agent, params)) return 'it asked for a session it was not given';
+  if (agent.phase === 'failed') return 'it asked after the station had given it up';
+  if (agent.phase === 'closing') return 'it asked while its session was closed';
   if (agent.phase !== 'ready') return 'it asked before its session was ready';
   if (agent.permissions.length >= openPermissions)
     return `${openPermissions} of its requests were open already`;
@@ -152,7 +156,7 @@ export const respond = (station: Host, agent: Agent, name: string, allow: boolea
   save(station, agent);
 };
 
-const answerAll = (station: Host, agent: Agent): void => {
+export const answerAll = (station: Host, agent: Agent): void => {
   for (const permission of agent.permissions) answer(station, agent, permission, undefined);
   agent.permissions = [];
 };

@@ -17,6 +17,8 @@ export type Read =
   /** `update` is what the transcript says of it. */
   | { readonly as: 'usage'; readonly usage: Fields; readonly update: Update }
   | { readonly as: 'announced'; readonly announced: Announced }
+  /** Undefined: nothing said of the title; null: taken back. */
+  | { readonly as: 'titled'; readonly title: string | null }
   /** Belongs to the agent's own bookkeeping: logged. */
   | { readonly as: 'quiet'; readonly kind: string }
   | { readonly as: 'malformed'; readonly reason: string };
@@ -29,7 +31,7 @@ const planEntriesKept = 100;
 const dataUnits = 16_384;
 
 const states = new Set(['pending', 'in_progress', 'completed', 'failed']);
-const quiet = new Set(['session_info_update']);
+const sessionTitleUnits = 500;
 
 const fitting = (data: Fields): { data?: Record<string, unknown> } =>
   JSON.stringify(data).length <= dataUnits ? { data: { ...data } } : {};
@@ -127,16 +129,19 @@ export const readUpdate = (update: unknown): Read => {
       return announcedOr(kind, modeIn({ currentModeId: update.currentModeId ?? update.modeId }));
     case 'config_option_update':
       return announcedOr(kind, optionsIn(update.configOptions));
+    case 'session_info_update': {
+      const title = textOf(update.title)?.trim();
+      if (update.title !== null && title === undefined) return { as: 'quiet', kind };
+      return { as: 'titled', title: title ? bounded(title, sessionTitleUnits) : null };
+    }
     default:
-      return quiet.has(kind)
-        ? { as: 'quiet', kind }
-        : {
-            as: 'update',
-            update: {
-              role: 'note',
-              text: bounded(JSON.stringify(update), noteUnits),
-              ...fitting({ update }),
-            },
-          };
+      return {
+        as: 'update',
+        update: {
+          role: 'note',
+          text: bounded(JSON.stringify(update), noteUnits),
+          ...fitting({ update }),
+        },
+      };
   }
 };

@@ -36,6 +36,8 @@ export const component = defineComponent({
     'bearpunch.agents.open': ({ payload, source }, station) => open(station, payload.session, source, []),
     'bearpunch.agents.open.v2': ({ payload, source }, station) =>
       open(station, payload.session, source, payload.mcpServers),
+    'bearpunch.agents.open.v3': ({ payload, source }, station) =>
+      open(station, payload.session, source, payload.mcpServers),
     'bearpunch.agents.prompt': ({ payload: { session, turn, text }, source }, station) => {
       mustOwn(station, session, source);
       station.bus.event('bearpunch.agents.update', { session, turn, role: 'agent', text });

@@ -11,12 +11,22 @@ import { dirname, join, resolve } from 'node:path';
 import { componentize } from 'componentize-qjs';
 import { build, type Plugin } from 'esbuild';
 
-export const witRelease = '0.1.0';
+/** Releases of the platform, oldest first. A component is built against the first that has all it may use. */
+const witReleases = ['0.1.0', '0.2.0', '0.3.0'] as const;
+const newest = '0.3.0';
 const world = 'plugin';
 
 /** Which permission an interface needs, and what it offers, in the names a guest calls. */
 const interfaces: Readonly<
-  Record<string, { readonly permission?: string; readonly names: readonly string[] }>
+  Record<
+    string,
+    {
+      readonly permission?: string;
+      /** The release that has all of these names. */
+      readonly since?: (typeof witReleases)[number];
+      readonly names: readonly string[];
+    }
+  >
 > = {
   log: { names: ['write'] },
   clock: { names: ['now', 'wake'] },
@@ -24,9 +34,20 @@ const interfaces: Readonly<
   store: { permission: 'store:own', names: ['get', 'scan', 'put', 'remove'] },
   bus: { permission: 'bus:publish', names: ['begin', 'publish'] },
   process: { permission: 'process:spawn', names: ['spawn', 'write', 'kill'] },
+  workspace: {
+    permission: 'process:spawn',
+    since: '0.2.0',
+    names: ['offered', 'readTextFile', 'writeTextFile'],
+  },
+  terminals: {
+    permission: 'process:spawn',
+    since: '0.2.0',
+    names: ['create', 'output', 'kill', 'release'],
+  },
   'session-context': {
     permission: 'session-context:provision',
-    names: ['servers', 'placeSkills', 'outside'],
+    since: '0.3.0',
+    names: ['servers', 'serversFor', 'placeSkills', 'outside'],
   },
 };
 
@@ -37,7 +58,7 @@ export interface BuildOptions {
   readonly out: string;
   /** As in the manifest; all of them where not given. */
   readonly permissions?: readonly string[];
-  /** Folder of the WIT release; the one beside this SDK where not given. */
+  /** Folder of the WIT releases; the one beside this SDK where not given. */
   readonly wit?: string;
   /** What `jupiter-station/guest` stands for, wherever the source lies; this SDK where not given. */
   readonly guest?: string;
@@ -46,8 +67,17 @@ export interface BuildOptions {
 const everyPermission: readonly string[] = Object.values(interfaces).flatMap(
   ({ permission }) => permission ?? [],
 );
-const ownWit = resolve(import.meta.dirname, '../../wit', witRelease);
+const ownWit = resolve(import.meta.dirname, '../../wit');
 const ownGuest = join(import.meta.dirname, 'index.ts');
+
+/** A station serves every release it ever had: the older one a component needs, the more stations run it. */
+export const releaseFor = (permissions: readonly string[]): string =>
+  witReleases.findLast((release) =>
+    Object.values(interfaces).some(
+      ({ permission, since }) =>
+        since === release && permission !== undefined && permissions.includes(permission),
+    ),
+  ) ?? witReleases[0];
 
 /** The WIT text with a world that imports only what these permissions allow. */
 export const narrowedWorld = (wit: string, permissions: readonly string[]): string => {
@@ -90,11 +120,11 @@ const platform = (permissions: readonly string[]): Plugin => ({
     bundle.onResolve({ filter: /^bearpunch:station\// }, ({ path }) => {
       const name = path.slice(prefix.length).split('@')[0] ?? '';
       const known = interfaces[name];
-      if (known === undefined || path !== `${prefix}${name}@${witRelease}`) {
+      if (known === undefined || path !== `${prefix}${name}@${newest}`) {
         return { errors: [{ text: `the platform has no interface ${path}` }] };
       }
       return known.permission === undefined || permissions.includes(known.permission)
-        ? { path, external: true, sideEffects: false }
+        ? { path: `${prefix}${name}@${releaseFor(permissions)}`, external: true, sideEffects: false }
         : { path: name, namespace: 'absent', sideEffects: false };
     });
     bundle.onLoad({ filter: /.*/, namespace: 'absent' }, ({ path }) => ({
@@ -136,7 +166,7 @@ export const bundleGuest = async (
 export const buildComponent = async (options: BuildOptions): Promise<Uint8Array> => {
   const { permissions = everyPermission } = options;
   const jsSource = await bundleGuest(options.entry, permissions, options.guest);
-  const wit = await readFile(join(options.wit ?? ownWit, 'station.wit'), 'utf8');
+  const wit = await readFile(join(options.wit ?? ownWit, releaseFor(permissions), 'station.wit'), 'utf8');
   const folder = await mkdtemp(join(tmpdir(), 'jupiter-wit-'));
   try {
     await writeFile(join(folder, 'station.wit'), narrowedWorld(wit, permissions));

@@ -39,6 +39,15 @@ export interface PlatformHandlers<T> {
     }>,
     station: Station<T>,
   ) => Nothing;
+  /** A command that ran for an agent ended. */
+  readonly terminalExited?: (
+    message: Message<{
+      readonly terminal: string;
+      readonly code?: number | null;
+      readonly signal?: string | null;
+    }>,
+    station: Station<T>,
+  ) => Nothing;
   /** The fate of a command published with a token. */
   readonly reply?: (
     message: Message<{
@@ -91,6 +100,7 @@ const platformTopics = {
   started: 'station.started',
   line: 'station.process.line',
   exited: 'station.process.exited',
+  terminalExited: 'station.terminal.exited',
   reply: 'station.reply',
   woke: 'station.woke',
   left: 'station.left',

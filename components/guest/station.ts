@@ -3,13 +3,15 @@
  * A call whose interface the component asked no permission for fails as `component/permission-missing`.
  */
 /// <reference path="./platform.d.ts" />
-import * as wireBus from 'bearpunch:station/bus@0.1.0';
-import * as wireClock from 'bearpunch:station/clock@0.1.0';
-import * as wireLog from 'bearpunch:station/log@0.1.0';
-import * as wireProcess from 'bearpunch:station/process@0.1.0';
-import * as wireRandom from 'bearpunch:station/random@0.1.0';
-import * as wireContext from 'bearpunch:station/session-context@0.1.0';
-import * as wireStore from 'bearpunch:station/store@0.1.0';
+import * as wireBus from 'bearpunch:station/bus@0.3.0';
+import * as wireClock from 'bearpunch:station/clock@0.3.0';
+import * as wireLog from 'bearpunch:station/log@0.3.0';
+import * as wireProcess from 'bearpunch:station/process@0.3.0';
+import * as wireRandom from 'bearpunch:station/random@0.3.0';
+import * as wireContext from 'bearpunch:station/session-context@0.3.0';
+import * as wireStore from 'bearpunch:station/store@0.3.0';
+import * as wireTerminals from 'bearpunch:station/terminals@0.3.0';
+import * as wireWorkspace from 'bearpunch:station/workspace@0.3.0';
 import { attempt, bounded, type Result } from './problems.ts';
 import type { CommandId, EventId, PayloadOf } from './topics.ts';
 
@@ -67,9 +69,53 @@ export interface Process {
   readonly kill: (process: string) => void;
 }
 
+/** Whose files and commands: a process the component started, for an agent of policy. */
+export interface Asking {
+  readonly process: string;
+  readonly agent: string;
+}
+export interface Offer {
+  readonly read: boolean;
+  readonly write: boolean;
+  readonly terminals: boolean;
+}
+/** Text files of the directory a process was started in, as far as policy offers them to the agent. */
+export interface Workspace {
+  readonly offered: (who: Asking) => Result<Offer>;
+  /** `line` counts from 1; `limit` is a number of lines. */
+  readonly readTextFile: (
+    who: Asking,
+    path: string,
+    part?: { readonly line?: number | undefined; readonly limit?: number | undefined },
+  ) => Result<string>;
+  readonly writeTextFile: (who: Asking, path: string, content: string) => Result<void>;
+}
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly cwd?: string | undefined;
+  readonly outputBytes?: number | undefined;
+}
+export interface Exit {
+  readonly code?: number | null;
+  readonly signal?: string | null;
+}
+/** Commands that run for an agent; the end of one comes as `terminalExited`. */
+export interface Terminals {
+  readonly create: (who: Asking, command: Command) => Result<string>;
+  /** `exit` once it has ended. */
+  readonly output: (
+    terminal: string,
+  ) => Result<{ readonly text: string; readonly truncated: boolean; readonly exit?: Exit }>;
+  readonly kill: (terminal: string) => void;
+  readonly release: (terminal: string) => void;
+}
+
 export type Transport =
   | { readonly type: 'stdio'; readonly command: string; readonly args: string[] }
-  | { readonly type: 'http'; readonly url: string };
+  | { readonly type: 'http'; readonly url: string }
+  | { readonly type: 'gateway'; readonly url: string; readonly command: string; readonly args: string[] };
 export interface Provision {
   readonly policyRevision: string;
   readonly program?: string;
@@ -93,6 +139,8 @@ export interface Placement {
 }
 export interface SessionContext {
   readonly servers: (agent: string) => Result<Provision>;
+  /** As `servers`, for a session: with the servers behind the gateway, of its project and of its own file. */
+  readonly serversFor: (session: string, agent: string, cwd: string, mcpConfig?: string) => Result<Provision>;
   readonly placeSkills: (cwd: string, sink: string) => Result<readonly Placement[]>;
   /** The ones of these paths that do not lie inside `cwd`. */
   readonly outside: (cwd: string, paths: readonly string[]) => Result<readonly string[]>;
@@ -105,6 +153,8 @@ export interface Station<T> {
   readonly store: Store;
   readonly bus: Bus<T>;
   readonly process: Process;
+  readonly workspace: Workspace;
+  readonly terminals: Terminals;
   readonly context: SessionContext;
   /** False while another message of this topic follows in the same batch: work that may wait can wait for it. */
   readonly lastOfTopic: () => boolean;
@@ -127,6 +177,8 @@ const u32 = (value: unknown): number => {
 };
 const optional = (value: unknown): string | undefined => (value === undefined ? undefined : words(value));
 
+const optionalU32 = (value: unknown): number | undefined => (value === undefined ? undefined : u32(value));
+
 const level = (name: 'debug' | 'info' | 'warn' | 'error') => (text: string) =>
   wireLog.write(name, bounded(text, logUnits));
 
@@ -141,8 +193,18 @@ const randomId = (length = 20): string => {
   return id;
 };
 
-const provision = (agent: string): Provision => {
-  const found = wireContext.servers(words(agent));
+type WireProvision = ReturnType<typeof wireContext.servers>;
+
+const transportOf = ({ tag, val }: WireProvision['offered'][number]['transport']): Transport => {
+  if (tag === 'http') return { type: 'http', url: val.url };
+  const { command } = val;
+  const args = [...val.args];
+  return tag === 'stdio'
+    ? { type: 'stdio', command, args }
+    : { type: 'gateway', url: val.url, command, args };
+};
+
+const provision = (found: WireProvision): Provision => {
   return {
     policyRevision: found.policyRevision,
     ...(typeof found.program === 'string' ? { program: found.program } : {}),
@@ -152,10 +214,7 @@ const provision = (agent: string): Provision => {
     offered: found.offered.map(({ name, rule, transport }) => ({
       name,
       rule,
-      transport:
-        transport.tag === 'stdio'
-          ? { type: 'stdio', command: transport.val.command, args: [...transport.val.args] }
-          : { type: 'http', url: transport.val.url },
+      transport: transportOf(transport),
     })),
     withheld: found.withheld,
   };
@@ -166,6 +225,18 @@ const placements = (cwd: string, sink: string): Placement[] =>
     ...placement,
     ...(typeof reason === 'string' ? { reason } : {}),
   }));
+
+const commandOf = ({ command, args, env, cwd, outputBytes }: Command) => ({
+  command: words(command),
+  args: args.map(words),
+  env: env.map(({ name, value }) => ({ name: words(name), value: words(value) })),
+  cwd: optional(cwd),
+  outputBytes: optionalU32(outputBytes),
+});
+const outputOf = (terminal: string) => {
+  const { exit, ...output } = wireTerminals.output(words(terminal));
+  return { ...output, ...(exit === null || exit === undefined ? {} : { exit }) };
+};
 
 const scanText: Store['scanText'] = (prefix, page = {}) =>
   wireStore.scan(words(prefix), optional(page.after), u32(page.limit ?? 1_000));
@@ -197,8 +268,34 @@ export const stationFor = <T>(lastOfTopic: () => boolean): Station<T> => ({
     write: (process, text) => wireProcess.write(words(process), words(text)),
     kill: (process) => wireProcess.kill(words(process)),
   },
+  workspace: {
+    offered: ({ process, agent }) => attempt(() => wireWorkspace.offered(words(process), words(agent))),
+    readTextFile: ({ process, agent }, path, { line, limit } = {}) =>
+      attempt(() =>
+        wireWorkspace.readTextFile(
+          words(process),
+          words(agent),
+          words(path),
+          optionalU32(line),
+          optionalU32(limit),
+        ),
+      ),
+    writeTextFile: ({ process, agent }, path, content) =>
+      attempt(() => wireWorkspace.writeTextFile(words(process), words(agent), words(path), words(content))),
+  },
+  terminals: {
+    create: ({ process, agent }, command) =>
+      attempt(() => wireTerminals.create(words(process), words(agent), commandOf(command))),
+    output: (terminal) => attempt(() => outputOf(terminal)),
+    kill: (terminal) => wireTerminals.kill(words(terminal)),
+    release: (terminal) => wireTerminals.release(words(terminal)),
+  },
   context: {
-    servers: (agent) => attempt(() => provision(agent)),
+    servers: (agent) => attempt(() => provision(wireContext.servers(words(agent)))),
+    serversFor: (session, agent, cwd, mcpConfig) =>
+      attempt(() =>
+        provision(wireContext.serversFor(words(session), words(agent), words(cwd), optional(mcpConfig))),
+      ),
     placeSkills: (cwd, sink) => attempt(() => placements(cwd, sink)),
     outside: (cwd, paths) => attempt(() => wireContext.outside(words(cwd), paths.map(words))),
   },

@@ -77,7 +77,12 @@ export const say = (
   return { turn, seq };
 };
 
-export const respond = ({ payload, at }: Request<'bearpunch.sessions.respond'>, station: Host): void => {
+/** `content` is what a form was filled in with. */
+export const respond = (
+  { payload, at }: Request<'bearpunch.sessions.respond'>,
+  station: Host,
+  content?: Record<string, unknown>,
+): void => {
   const session = mustFind(station, payload.id);
   const { record } = session;
   if (!record.pending.some(({ request }) => request === payload.request))
@@ -86,7 +91,11 @@ export const respond = ({ payload, at }: Request<'bearpunch.sessions.respond'>, 
       fix: '`jupiter session show` lists what is waiting.',
     });
   record.pending = record.pending.filter(({ request }) => request !== payload.request);
-  answer(station, session, at, payload.request, payload.allow, 'by a person');
+  answer(station, session, at, {
+    ...payload,
+    why: 'by a person',
+    ...(content === undefined ? {} : { content }),
+  });
   save(station, session);
   announce(station, session);
 };

@@ -5,7 +5,8 @@
 import { defineComponent } from '../guest/index.ts';
 import { cancel, close, get, list, respond, say, transcript } from './commands.ts';
 import { create } from './create.ts';
-import { announced, closed, failed, opened, permission, replied, settled, update } from './events.ts';
+import { announced, closed, failed, opened, permission, replied, settled, titled, update } from './events.ts';
+import { ask, observed, withdraw } from './gate.ts';
 import { onPermissionTimeout } from './permissions.ts';
 import { forget } from './records.ts';
 import { sweep, sweepLeft } from './resume.ts';
@@ -13,8 +14,13 @@ import { sweep, sweepLeft } from './resume.ts';
 export const component = defineComponent({
   handles: {
     'bearpunch.sessions.create': create,
+    'bearpunch.sessions.create.v2': (message, station) => create(message, station, message.payload.mcpConfig),
     'bearpunch.sessions.say': say,
     'bearpunch.sessions.respond': respond,
+    'bearpunch.sessions.respond.v2': (message, station) => respond(message, station, message.payload.content),
+    'bearpunch.sessions.ask': ask,
+    'bearpunch.sessions.withdraw': withdraw,
+    'bearpunch.sessions.observed': observed,
     'bearpunch.sessions.cancel': cancel,
     'bearpunch.sessions.close': close,
     'bearpunch.sessions.list': list,
@@ -24,6 +30,7 @@ export const component = defineComponent({
   subscribes: {
     'bearpunch.agents.opened': opened,
     'bearpunch.agents.announced': announced,
+    'bearpunch.agents.titled': titled,
     'bearpunch.agents.update': update,
     'bearpunch.agents.permission': permission,
     'bearpunch.agents.settled': settled,

@@ -17,7 +17,12 @@ const nothing: Provisioned = {
   skills: [],
 };
 
-const begun = ({ payload, at }: Message<CreateRequest>, id: string, provisioned: Provisioned): Session => {
+const begun = (
+  { payload, at }: Message<CreateRequest>,
+  id: string,
+  provisioned: Provisioned,
+  mcpConfig: string | undefined,
+): Session => {
   const { provision } = provisioned;
   return {
     record: {
@@ -40,15 +45,19 @@ const begun = ({ payload, at }: Message<CreateRequest>, id: string, provisioned:
     requireServers: payload.requireServers ?? [],
     requireSkills: payload.requireSkills ?? [],
     turns: 0,
+    ...(mcpConfig === undefined ? {} : { mcpConfig }),
   };
 };
 
 export const create = (
   message: Message<CreateRequest>,
   station: Host,
+  mcpConfig?: string,
 ): FirstParty['bearpunch.sessions.create']['reply'] => {
   const { payload, at } = message;
-  const found = provisionFor(station, payload.agent, payload.cwd);
+  const id = newId(station, at);
+  const { agent, cwd } = payload;
+  const found = provisionFor(station, { id, agent, cwd, mcpConfig });
   const provisioned = found.ok ? found.value : nothing;
   const { program, provider } = provisioned.provision;
   if (found.ok && (program === undefined || provider === undefined))
@@ -56,8 +65,7 @@ export const create = (
       subject: payload.agent,
       fix: 'Add it under `agents` in policy.jsonc; `jupiter policy show` lists the ones it has.',
     });
-  const id = newId(station, at);
-  const session = begun(message, id, provisioned);
+  const session = begun(message, id, provisioned, mcpConfig);
   const { record } = session;
   enter(station, session);
 

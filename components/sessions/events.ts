@@ -4,7 +4,7 @@
  */
 import type { FirstParty, Message, Problem } from '../guest/index.ts';
 import { onPermission } from './permissions.ts';
-import { missing, serverLine } from './provision.ts';
+import { missing, openWithoutGateway, serverLine } from './provision.ts';
 import {
   announce,
   announceLater,
@@ -23,7 +23,11 @@ import { endSession, endTurn } from './turns.ts';
 
 type Event<K extends keyof FirstParty> = FirstParty[K] extends { event: infer E } ? Message<E> : never;
 
-const believed = (station: Host, message: Message<{ readonly session: string }>): Session | undefined => {
+const believed = (
+  station: Host,
+  message: Message<{ readonly session: string }>,
+  alsoOver = false,
+): Session | undefined => {
   const session = find(station, message.payload.session);
   if (session === undefined) {
     station.log.warn(`${message.topic} about a session that does not exist, from ${message.source}`);
@@ -35,7 +39,7 @@ const believed = (station: Host, message: Message<{ readonly session: string }>)
     );
     return undefined;
   }
-  if (isOver(session)) {
+  if (isOver(session) && !alsoOver) {
     station.log.debug(`${message.topic} about ${session.record.id}, which is over`);
     return undefined;
   }
@@ -123,6 +127,24 @@ export const announced = (message: Event<'bearpunch.agents.announced'>, station:
   announce(station, session);
 };
 
+/** A title a person gave stays; else the session has the one its agent gave last. */
+export const titled = (message: Event<'bearpunch.agents.titled'>, station: Host): void => {
+  const session = believed(station, message);
+  if (session === undefined) return;
+  const { record } = session;
+  const { title } = message.payload;
+  if (record.title !== undefined && session.agentTitled !== true) return;
+  if ((record.title ?? null) === title) return;
+  session.agentTitled = true;
+  if (title === null) delete record.title;
+  else {
+    record.title = title;
+    note(station, record.id, message.at, `the agent calls the session: ${title}`);
+  }
+  save(station, session);
+  announce(station, session);
+};
+
 /** A call that was answered proves its server: it was started, connected and used. */
 const markUsed = (station: Host, session: Session, name: string): void => {
   const server = session.record.provisioning.servers.find((each) => each.name === name);
@@ -147,7 +169,8 @@ export const update = (message: Event<'bearpunch.agents.update'>, station: Host)
 };
 
 export const permission = (message: Event<'bearpunch.agents.permission'>, station: Host): void => {
-  const session = believed(station, message);
+  // One that was denied already is only written down: it may be the last an agent does.
+  const session = believed(station, message, message.payload.denied !== undefined);
   if (session !== undefined) onPermission(station, session, message);
 };
 
@@ -198,12 +221,17 @@ export const replied = (
   message: Message<{ readonly to: string; readonly topic: string; readonly problem?: Problem }>,
   station: Host,
 ): void => {
-  const { to, problem } = message.payload;
+  const { to, topic, problem } = message.payload;
   if (problem === undefined || problem === null) return;
   const [what, id = '', turn = ''] = to.split(':');
   const session = find(station, id);
   if (session === undefined || isOver(session)) return;
-  if (what === 'open' || what === 'close') endSession(station, session, message.at, problemText(problem));
+  const unknownOpen = topic === 'bearpunch.agents.open.v3' && problem.code === 'bus/no-handler';
+  if (what === 'open' && unknownOpen && openWithoutGateway(station, session, message.at)) {
+    save(station, session);
+    announce(station, session);
+  } else if (what === 'open' || what === 'close')
+    endSession(station, session, message.at, problemText(problem));
   else if (what === 'prompt') turnFailed(station, session, message.at, turn, problem);
   else {
     note(station, id, message.at, `${what} did not reach the agent: ${problemText(problem)}`, session.turn);

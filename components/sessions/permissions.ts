@@ -39,7 +39,7 @@ const recordAnswer = (
   });
 };
 
-const recordRequest = (station: Host, session: Session, pending: Pending, text: string): void => {
+export const recordRequest = (station: Host, session: Session, pending: Pending, text: string): void => {
   append(station, session.record.id, {
     at: pending.at,
     role: 'permission',
@@ -51,17 +51,36 @@ const recordRequest = (station: Host, session: Session, pending: Pending, text: 
   });
 };
 
-/** Answers the agent and writes it down. */
-export const answer = (
-  station: Host,
-  session: Session,
-  at: number,
-  request: string,
-  allow: boolean,
-  why: string,
-): void => {
+export interface Answer {
+  readonly request: string;
+  readonly allow: boolean;
+  readonly why: string;
+  /** What a form was filled in with. */
+  readonly content?: Record<string, unknown>;
+}
+
+/** Answers the station's gate where it asked. */
+const answerGate = (station: Host, session: Session, answered: Answer): boolean => {
+  const { id } = session.record;
+  const { request, allow, why, content } = answered;
+  if (session.asked?.includes(request) !== true) return false;
+  session.asked = session.asked.filter((each) => each !== request);
+  station.bus.event('bearpunch.sessions.answered', {
+    id,
+    request,
+    allow,
+    why,
+    ...(content === undefined ? {} : { content }),
+  });
+  return true;
+};
+
+/** Answers whoever asked, the agent or the gate, and writes it down. */
+export const answer = (station: Host, session: Session, at: number, answered: Answer): void => {
   const { id, provider } = session.record;
+  const { request, allow, why } = answered;
   recordAnswer(station, session, at, request, allow, why);
+  if (answerGate(station, session, answered)) return;
   station.bus.command(
     'bearpunch.agents.respond',
     { session: id, request, allow },
@@ -69,14 +88,26 @@ export const answer = (
   );
 };
 
-/** Takes what is still asked off the queue; the provider answers the agent itself. */
+/** Takes one request off the queue; if the agent asked, its provider answers it itself. */
+export const denyRequest = (
+  station: Host,
+  session: Session,
+  at: number,
+  request: string,
+  why: string,
+): void => {
+  session.record.pending = session.record.pending.filter((each) => each.request !== request);
+  recordAnswer(station, session, at, request, false, why);
+  answerGate(station, session, { request, allow: false, why });
+};
+
+/** Takes all that is still asked off the queue. */
 export const denyPending = (station: Host, session: Session, at: number, why: string): void => {
-  for (const { request } of session.record.pending) recordAnswer(station, session, at, request, false, why);
-  session.record.pending = [];
+  for (const { request } of session.record.pending) denyRequest(station, session, at, request, why);
 };
 
 /** Why nobody may allow it any more, or undefined. */
-const denialOf = (session: Session, { turn }: Request['payload']): string | undefined => {
+export const denialOf = (session: Session, turn: string | undefined): string | undefined => {
   const { record } = session;
   if (record.state !== 'running' || (turn !== undefined && turn !== session.turn))
     return 'no turn was running when the agent asked';
@@ -97,7 +128,7 @@ const byWorkspace = (station: Host, cwd: string, asked: Request['payload']): tru
 };
 
 /** Queues a request, with the time by which it is answered anyway. */
-const queue = (station: Host, session: Session, pending: Pending, text: string): void => {
+export const queue = (station: Host, session: Session, pending: Pending, text: string): void => {
   const { record } = session;
   recordRequest(station, session, pending, text);
   record.pending.push(pending);
@@ -110,10 +141,10 @@ export const onPermission = (station: Host, session: Session, { payload, at }: R
   const { request, title, tool, options } = payload;
   if (record.pending.some((each) => each.request === request)) return;
   const pending = { request, at, title, ...(tool === undefined ? {} : { tool }), options };
-  const denial = denialOf(session, payload);
+  const denial = denialOf(session, payload.turn);
   const settle = (allow: boolean, why: string): void => {
     recordRequest(station, session, pending, '');
-    answer(station, session, at, request, allow, why);
+    answer(station, session, at, { request, allow, why });
   };
   if (payload.denied !== undefined) {
     recordRequest(station, session, pending, '');
@@ -136,7 +167,8 @@ export const onPermissionTimeout = (station: Host, id: string, request: string, 
   const { record } = session;
   if (!record.pending.some((each) => each.request === request)) return;
   record.pending = record.pending.filter((each) => each.request !== request);
-  answer(station, session, at, request, false, `nobody answered within ${spanText(record.answerWithinMs)}`);
+  const why = `nobody answered within ${spanText(record.answerWithinMs)}`;
+  answer(station, session, at, { request, allow: false, why });
   save(station, session);
   announce(station, session);
 };

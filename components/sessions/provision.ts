@@ -1,6 +1,6 @@
 /**
- * What an agent gets: what policy offers it, what is placed into its workspace, the record of both, and `open.v2`
- * to its provider. Done when a session is created, and again each time it is taken up: policy may have changed.
+ * What an agent gets: what policy offers it, what is placed into its workspace, the record of both, and the
+ * opening by its provider. Done when a session is created, and again each time it is taken up: policy may have changed.
  */
 import type { Placement, Provision, Result } from '../guest/index.ts';
 import { type Host, note, type Session, type SessionRecord } from './records.ts';
@@ -26,9 +26,17 @@ const place = (station: Host, cwd: string, provision: Provision): Omit<Provision
   return result.ok ? { skills: result.value } : { skills: [], why: problemText(result.problem) };
 };
 
+export interface Wanted {
+  readonly id: string;
+  readonly agent: string;
+  readonly cwd: string;
+  /** The file of servers given for this session. */
+  readonly mcpConfig?: string | undefined;
+}
+
 /** Asks the host. What fails of the placing is part of the answer; without policy's answer there is none. */
-export const provisionFor = (station: Host, agent: string, cwd: string): Result<Provisioned> => {
-  const found = station.context.servers(agent);
+export const provisionFor = (station: Host, { id, agent, cwd, mcpConfig }: Wanted): Result<Provisioned> => {
+  const found = station.context.serversFor(id, agent, cwd, mcpConfig);
   if (!found.ok) return found;
   return { ok: true, value: { provision: found.value, ...place(station, cwd, found.value) } };
 };
@@ -88,19 +96,42 @@ export const openAgent = (
   provision: Provision,
   agentSession?: string,
 ): void => {
-  station.bus.command(
-    'bearpunch.agents.open.v2',
-    {
-      session: record.id,
-      agent: record.agent,
-      program: record.program,
-      cwd: record.cwd,
-      approve: record.approve,
-      mcpServers: provision.offered.map(({ name, transport }) => ({ name, transport })),
-      ...(agentSession === undefined ? {} : { resume: { agentSession } }),
-    },
-    { to: record.provider, token: openToken(record.id) },
+  const options = { to: record.provider, token: openToken(record.id) };
+  const request = {
+    session: record.id,
+    agent: record.agent,
+    program: record.program,
+    cwd: record.cwd,
+    approve: record.approve,
+    ...(agentSession === undefined ? {} : { resume: { agentSession } }),
+  };
+  const reached = provision.offered.map(({ name, transport }) => ({ name, transport }));
+  const direct = reached.flatMap(({ name, transport }) =>
+    transport.type === 'gateway' ? [] : [{ name, transport }],
   );
+  // A provider that knows no gateway is asked as ever where none is needed.
+  if (direct.length === reached.length)
+    station.bus.command('bearpunch.agents.open.v2', { ...request, mcpServers: direct }, options);
+  else station.bus.command('bearpunch.agents.open.v3', { ...request, mcpServers: reached }, options);
+};
+
+/** The provider takes no servers behind the gateway: it is asked again without them, and the record says so. */
+export const openWithoutGateway = (station: Host, session: Session, at: number): boolean => {
+  const { record } = session;
+  const found = station.context.serversFor(record.id, record.agent, record.cwd, session.mcpConfig);
+  if (!found.ok) return false;
+  const { offered } = found.value;
+  const direct = offered.filter(({ transport }) => transport.type !== 'gateway');
+  const kept = new Set(direct.map(({ name }) => name));
+  for (const server of record.provisioning.servers) {
+    if (server.decision !== 'offered' || kept.has(server.name)) continue;
+    server.decision = 'skipped';
+    server.reason = `its provider ${record.provider} takes no servers behind the gateway`;
+    delete server.stage;
+    note(station, record.id, at, serverLine(server));
+  }
+  openAgent(station, session, { ...found.value, offered: direct }, session.agentSession);
+  return true;
 };
 
 /** What the caller required and the session has not got, in words. */

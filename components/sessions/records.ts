@@ -23,6 +23,12 @@ export interface Session {
   /** Turns begun so far: the next one's name. */
   turns: number;
   turn?: string | undefined;
+  /** Requests in the queue that the station's gate put there. */
+  asked?: readonly string[];
+  /** The file of servers given for this session. */
+  readonly mcpConfig?: string;
+  /** The title is the agent's, not a person's. */
+  agentTitled?: boolean;
   /** What the agent calls its session: by this it takes it up again. */
   agentSession?: string;
   /** The turn whose prompt, the row `seq`, is sent once the agent has taken up its session. */

@@ -13,8 +13,8 @@ const sweepSize = 200;
 
 /** Decides again what the agent gets and has it opened; the turn in `waiting` begins when it has opened. */
 export const takeUp = (station: Host, session: Session, at: number) => {
-  const { record, agentSession } = session;
-  const found = provisionFor(station, record.agent, record.cwd);
+  const { record, agentSession, mcpConfig } = session;
+  const found = provisionFor(station, { ...record, mcpConfig });
   if (!found.ok) return failWith(found.problem);
   const { provision, why } = found.value;
   if (provision.program === undefined || provision.provider !== record.provider)

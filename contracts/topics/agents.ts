@@ -11,6 +11,19 @@ const http = z.object({ type: z.literal('http'), url: z.string().min(1) });
 /** One MCP server the agent is handed. It carries no secret: bearers never travel over the bus. */
 export const mcpServer = z.object({ name: z.string().min(1).max(64), transport: z.union([stdio, http]) });
 
+/** A server behind the station's gateway: its address, or a program for agents without HTTP. Neither holds a secret. */
+const gateway = z.object({
+  type: z.literal('gateway'),
+  url: z.string().min(1),
+  command: z.string().min(1),
+  args: z.array(z.string()),
+});
+/** As `mcpServer`, or behind the gateway. */
+export const reachedServer = z.object({
+  name: z.string().min(1).max(64),
+  transport: z.union([stdio, http, gateway]),
+});
+
 const openRequest = {
   session: sessionId,
   agent: z.string().min(1).max(200),
@@ -30,6 +43,20 @@ export const openV2 = command('bearpunch.agents.open.v2', {
   request: z.object({
     ...openRequest,
     mcpServers: z.array(mcpServer).max(200),
+    resume: z.object({ agentSession: z.string().min(1).max(1_000) }).optional(),
+  }),
+  reply: empty,
+});
+
+/**
+ * As `open.v2`, with servers behind the gateway. What the agent needs to be let in there is put in by the station where
+ * the provider writes it to the agent: a header `Authorization` whose value is `Bearer ${jupiter.token:<session>}`, or
+ * a variable `JUPITER_GATEWAY_TOKEN` whose value is `${jupiter.token:<session>}`.
+ */
+export const openV3 = command('bearpunch.agents.open.v3', {
+  request: z.object({
+    ...openRequest,
+    mcpServers: z.array(reachedServer).max(200),
     resume: z.object({ agentSession: z.string().min(1).max(1_000) }).optional(),
   }),
   reply: empty,
@@ -104,6 +131,12 @@ export const announced = event(
     mode: sessionMode.optional(),
     options: z.array(sessionOption).max(50).optional(),
   }),
+);
+
+/** What the agent calls its session; null where it takes the title back. */
+export const titled = event(
+  'bearpunch.agents.titled',
+  z.object({ session: sessionId, title: z.string().min(1).max(500).nullable() }),
 );
 
 /**

@@ -107,18 +107,27 @@ export const transcriptRow = z.object({
   data: z.record(z.string(), z.unknown()).optional(),
 });
 
+const createRequest = {
+  agent: z.string().min(1).max(200),
+  cwd: z.string().min(1).max(4_096),
+  title: z.string().max(500).optional(),
+  approve: approve.optional(),
+  requireServers: z.array(z.string().min(1).max(64)).max(200).optional(),
+  requireSkills: z.array(z.string().min(1).max(64)).max(200).optional(),
+  /** How long a permission request waits for an answer; half an hour where it is not given. */
+  answerWithinMs: z.number().int().min(100).max(604_800_000).optional(),
+};
+const created = z.object({ id: sessionId, state: sessionState });
+
 export const create = command('bearpunch.sessions.create', {
-  request: z.object({
-    agent: z.string().min(1).max(200),
-    cwd: z.string().min(1).max(4_096),
-    title: z.string().max(500).optional(),
-    approve: approve.optional(),
-    requireServers: z.array(z.string().min(1).max(64)).max(200).optional(),
-    requireSkills: z.array(z.string().min(1).max(64)).max(200).optional(),
-    /** How long a permission request waits for an answer; half an hour where it is not given. */
-    answerWithinMs: z.number().int().min(100).max(604_800_000).optional(),
-  }),
-  reply: z.object({ id: sessionId, state: sessionState }),
+  request: z.object(createRequest),
+  reply: created,
+});
+
+/** As `create`, with a file of servers for this session: its absolute path. It is read each time an agent is opened. */
+export const createV2 = command('bearpunch.sessions.create.v2', {
+  request: z.object({ ...createRequest, mcpConfig: z.string().min(1).max(4_096) }),
+  reply: created,
 });
 
 /** Starts a turn; `seq` is the row of the text. Its end is a `changed` event with the same turn. */
@@ -129,6 +138,49 @@ export const say = command('bearpunch.sessions.say', {
 
 export const respond = command('bearpunch.sessions.respond', {
   request: z.object({ id: sessionId, request: z.string().min(1).max(200), allow: z.boolean() }),
+  reply: empty,
+});
+
+/** As `respond`, with what an MCP server asked for in a form. */
+export const respondV2 = command('bearpunch.sessions.respond.v2', {
+  request: z.object({
+    id: sessionId,
+    request: z.string().min(1).max(200),
+    allow: z.boolean(),
+    content: z.record(z.string(), z.unknown()),
+  }),
+  reply: empty,
+});
+
+/**
+ * Puts a request of the station's gate, or of an MCP server behind it, into the session's queue. Only the station may.
+ * The answer is an `answered` event.
+ */
+export const ask = command('bearpunch.sessions.ask', {
+  request: z.object({
+    id: sessionId,
+    request: z.string().min(1).max(200),
+    kind: z.enum(['call', 'elicitation']),
+    title: z.string().max(4_000),
+    tool: z.string().max(500),
+    text: z.string().max(100_000),
+    /** JSON Schema of the content an elicitation asks for. */
+    schema: z.record(z.string(), z.unknown()).optional(),
+  }),
+  reply: empty,
+});
+/** Takes such a request off the queue: whoever asked has stopped waiting. Only the station may. */
+export const withdraw = command('bearpunch.sessions.withdraw', {
+  request: z.object({ id: sessionId, request: z.string().min(1).max(200), why: z.string().max(1_000) }),
+  reply: empty,
+});
+/** How far a server behind the gateway got, as the gateway saw it. Only the station may say. */
+export const observed = command('bearpunch.sessions.observed', {
+  request: z.object({
+    id: sessionId,
+    server: z.string().min(1).max(100),
+    stage: z.enum(['connected', 'used']),
+  }),
   reply: empty,
 });
 
@@ -170,5 +222,17 @@ export const changed = event(
     seq: z.number().int(),
     pending: z.number().int(),
     settled: z.object({ turn: z.string(), stopReason: z.string() }).optional(),
+  }),
+);
+
+/** A request that `ask` put into the queue has its answer. */
+export const answered = event(
+  'bearpunch.sessions.answered',
+  z.object({
+    id: sessionId,
+    request: z.string(),
+    allow: z.boolean(),
+    why: z.string().max(1_000),
+    content: z.record(z.string(), z.unknown()).optional(),
   }),
 );

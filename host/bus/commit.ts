@@ -49,6 +49,7 @@ const needs: Readonly<Record<Effect['kind'], string | undefined>> = {
   write: permissionFor.process,
   // To end what it started a component needs no grant: one that was withdrawn must not leave an agent running.
   kill: undefined,
+  release: undefined,
 };
 
 export const commitBatch = (
@@ -123,7 +124,7 @@ const refusalOf = ({ host, component, grant, roomFor }: Bench, effect: Effect): 
   if (permission !== undefined && grant?.has(permission) !== true) {
     return refuse('bus/not-granted', { subject: component.name, evidence: permission });
   }
-  if (effect.kind === 'write' || effect.kind === 'kill') {
+  if (effect.kind === 'write' || effect.kind === 'kill' || effect.kind === 'release') {
     return host.ports.owns(component.name, effect.process)
       ? ok(undefined)
       : refuse('bus/not-its-process', { subject: component.name, evidence: effect.process });
@@ -165,6 +166,7 @@ const carryOutEffect = (host: CommitHost, component: BusComponent, effect: Effec
   else if (effect.kind === 'wake') ports.wake(component.name, effect.token, effect.afterMs);
   else if (effect.kind === 'write') ports.write(component.name, effect.process, effect.text);
   else if (effect.kind === 'kill') ports.kill(component.name, effect.process);
+  else if (effect.kind === 'release') ports.release(component.name, effect.process);
   else if (effect.kind === 'publish') {
     const topic = host.topics.get(effect.topic);
     host.publish(component, effect, topic.ok ? topic.value.kind : 'event', flow);

@@ -26,6 +26,7 @@ export interface EffectPorts {
   readonly wake: (component: string, token: string, afterMs: number) => void;
   readonly write: (component: string, process: string, text: string) => void;
   readonly kill: (component: string, process: string) => void;
+  readonly release: (component: string, terminal: string) => void;
   readonly owns: (component: string, process: string) => boolean;
   /** What was started while `message` was handled stays (`kept`) or is ended. */
   readonly settleSpawns: (component: string, message: string, kept: boolean) => void;
@@ -80,7 +81,7 @@ export interface Bus {
   /** Whether the source of a flow of messages for this component may go on; `onEased` says when to look again. */
   readonly hasRoom: (component: string, flow: string) => boolean;
   readonly onEased: (listener: () => void) => void;
-  /** Events of a topic as they are committed, and which component told them. Returns the way to stop. */
+  /** Events of a topic as they are committed, with the component that published each. Returns the way to stop. */
   readonly listen: (topic: string, listener: (event: unknown, source: string) => void) => () => void;
   readonly status: () => readonly LaneStatus[];
   /** Stops every component, each as `detach` does. */

@@ -7,3 +7,4 @@ export { openWakes, type Wakes } from './clock.ts';
 export { openProcessCapability, type ProcessCapability, type ProcessPorts } from './process.ts';
 export type { SessionContext } from './session-context.ts';
 export { answerStore } from './store.ts';
+export type { WorkspaceFiles } from './workspace.ts';

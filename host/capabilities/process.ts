@@ -6,6 +6,8 @@ import type { Policy } from '../policy/index.ts';
 import { type Problem, problem } from '../problems/index.ts';
 import type { Processes, RunningProcess } from '../processes/index.ts';
 import type { SyncAnswer } from '../sandbox/index.ts';
+import { openTerminals, type Terminals } from './terminals.ts';
+import type { RunsFor } from './workspace.ts';
 
 /** Live processes of one component. */
 const mostProcesses = 500;
@@ -18,7 +20,12 @@ export interface ProcessCapability {
   readonly settleSpawns: (component: string, message: string, kept: boolean) => void;
   readonly owns: (component: string, process: string) => boolean;
   readonly write: (component: string, process: string, text: string) => void;
+  /** A process, or a terminal. */
   readonly kill: (component: string, process: string) => void;
+  readonly release: (component: string, terminal: string) => void;
+  /** What runs as a process of this component; undefined where it has ended. */
+  readonly runs: (component: string, process: string) => RunsFor | undefined;
+  readonly terminals: Terminals;
   /** Looks again at what was paused. */
   readonly eased: () => void;
   /** The station stops: what ends from now on ends with it, and no component is told that its agent failed. */
@@ -46,6 +53,7 @@ interface Owned {
   readonly id: string;
   readonly component: string;
   readonly program: string;
+  readonly cwd: string;
   running?: RunningProcess;
   paused: boolean;
   /** The message that started it was rolled back: nothing of it is told any more. */
@@ -57,6 +65,22 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
   const ended = new Map<string, string>();
   const unsettled = new Map<string, Owned[]>();
   let silent = false;
+  const terminals = openTerminals({
+    processes: ports.processes,
+    policy: ports.policy,
+    env: ports.env,
+    redact: ports.redact,
+    newId: ports.newId,
+    ended: ({ component, process }, terminal, { code, signal }) => {
+      if (silent) return;
+      const told = {
+        terminal,
+        ...(code === null ? {} : { code }),
+        ...(signal === null ? {} : { signal }),
+      };
+      ports.tell(component, 'station.terminal.exited', told, process);
+    },
+  });
   // An event is one message for all who hear it: what each of them started is its own.
   const handling = (component: string, message: string) => `${component} ${message}`;
   const forget = (one: Owned) => {
@@ -69,7 +93,11 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
 
   const disown = (one: Owned) => {
     one.disowned = true;
-    void one.running?.end();
+    void end(one);
+  };
+  /** With everything that runs for it. */
+  const end = async (one: Owned): Promise<void> => {
+    await Promise.all([one.running?.end(), terminals.endOf(one.id)]);
   };
 
   const refuseIfCrowded = (one: Owned) => {
@@ -123,6 +151,8 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       env,
       onLines: (lines, stream) => onLines(one, lines, stream),
       onExit: (exit) => {
+        // What ran for it is gone before anybody hears that it is.
+        const over = terminals.endOf(one.id);
         forget(one);
         if (one.disowned || silent) return;
         const ended = {
@@ -131,7 +161,9 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
           ...(exit.signal === null ? {} : { signal: exit.signal }),
           ...(exit.problem === undefined ? {} : { reason: `${exit.problem.code}: ${exit.problem.message}` }),
         };
-        ports.tell(one.component, 'station.process.exited', ended, one.id);
+        const tell = () => silent || ports.tell(one.component, 'station.process.exited', ended, one.id);
+        if (over === undefined) tell();
+        else void over.then(tell);
       },
     });
     if (!started.ok) return started.problem;
@@ -147,7 +179,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
           problem: problem('process/too-many', { subject: component, evidence: `${mostProcesses}` }),
         };
       }
-      const one: Owned = { id: ports.newId(), component, program, paused: false, disowned: false };
+      const one: Owned = { id: ports.newId(), component, program, cwd, paused: false, disowned: false };
       owned.set(one.id, one);
       const key = handling(component, message);
       unsettled.set(key, [...(unsettled.get(key) ?? []), one]);
@@ -157,17 +189,30 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
         return { ok: false, problem: refused };
       }
       // The message may have been rolled back while the child was starting.
-      if (one.disowned) void one.running?.end();
+      if (one.disowned) void end(one);
       return { ok: true, value: one.id };
     },
     settleSpawns: (component, message, kept) => {
       const key = handling(component, message);
       if (!kept) for (const one of unsettled.get(key) ?? []) disown(one);
       unsettled.delete(key);
+      terminals.settle(component, message, kept);
     },
-    owns: (component, process) => (owned.get(process)?.component ?? ended.get(process)) === component,
+    terminals,
+    runs: (component, process) => {
+      const one = owned.get(process);
+      return one?.component === component ? { program: one.program, cwd: one.cwd } : undefined;
+    },
+    owns: (component, process) =>
+      terminals.owns(component, process) ||
+      (owned.get(process)?.component ?? ended.get(process)) === component,
     write: (_component, process, text) => void owned.get(process)?.running?.write(text),
-    kill: (_component, process) => void owned.get(process)?.running?.end(),
+    kill: (_component, process) => {
+      const one = owned.get(process);
+      if (one === undefined) terminals.kill(process);
+      else void end(one);
+    },
+    release: (_component, terminal) => terminals.release(terminal),
     eased: () => {
       for (const one of owned.values()) {
         if (!one.paused || !ports.hasRoom(one.component, one.id)) continue;
@@ -181,7 +226,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
     endAllOf: async (component) => {
       const mine = ownedBy(component);
       for (const one of mine) one.disowned = true;
-      await Promise.all(mine.map((one) => one.running?.end()));
+      await Promise.all(mine.map(end));
     },
   };
 };

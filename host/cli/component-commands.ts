@@ -17,8 +17,6 @@ interface Draft {
   }[];
 }
 
-const wit = '0.1.0';
-
 /** The source of a component: its entry with `.ts` for `.wasm`. */
 const sourceOf = (dir: string, entry: string): string => join(dir, entry.replace(/\.wasm$/, '.ts'));
 
@@ -51,7 +49,7 @@ const buildInto = async (dir: string, out: string, draft: Draft): Promise<Result
         entry: source,
         out: join(out, entry),
         permissions,
-        wit: join(installation(), 'wit', wit),
+        wit: join(installation(), 'wit'),
         guest: join(installation(), 'components', 'guest', 'index.ts'),
       });
     } catch (error) {

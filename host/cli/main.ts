@@ -12,10 +12,12 @@ import { addBundleCommands } from './bundle-commands.ts';
 import { addComponentCommands } from './component-commands.ts';
 import { addContractsCommands } from './contracts.ts';
 import { addDemoCommand } from './demo-command.ts';
+import { addMcpCommands } from './mcp-commands.ts';
 import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
+import { registerRemoteSkills } from './remote-skills.ts';
 import { addSessionCommands } from './session-commands.ts';
-import { bundledSkills, registerSkills } from './skills.ts';
+import { bundledSkills, registerSkills, remoteSkills } from './skills.ts';
 import { addStationCommands } from './station-commands.ts';
 import { typed, withHome } from './typed.ts';
 
@@ -65,9 +67,11 @@ export const commandLine = (run: Run): Command => {
   addBundleCommands(program, run);
   addPolicyCommands(program, run);
   addSessionCommands(program, run);
+  addMcpCommands(program, run);
   addComponentCommands(program, run);
   addContractsCommands(program, run);
-  registerSkills(program, run, { bundles: bundledSkills });
+  const skills = registerSkills(program, run, { bundles: bundledSkills, remote: remoteSkills });
+  registerRemoteSkills(skills, run);
   return program;
 };
 

@@ -3,7 +3,7 @@
  * and no control character of anybody's text reaches it. With `--json` exactly one JSON document, or a line of JSON
  * for each event of a command that follows.
  */
-import type { Problem, Result } from '../problems/index.ts';
+import { ok, type Problem, type Result, refuse } from '../problems/index.ts';
 
 export interface Answer {
   /** The document of `--json`; undefined where the events were all there is to say. */
@@ -100,4 +100,19 @@ export const printAnswer = (answer: Answer, json: boolean, out: Sink): void => {
 export const printProblem = (found: Problem, json: boolean, out: Sink, err: Sink): void => {
   if (json) out.write(`${documentText({ problem: found }, 2)}\n`);
   else err.write(`${problemText(found, err)}\n`);
+};
+
+/** An argument that is a JSON object. */
+export const jsonObject = (text: string): Result<Record<string, unknown>> => {
+  try {
+    const found: unknown = JSON.parse(text);
+    if (typeof found === 'object' && found !== null && !Array.isArray(found))
+      return ok(found as Record<string, unknown>);
+  } catch {
+    // Told below, with what is expected.
+  }
+  return refuse('cli/usage', {
+    message: 'A JSON object is expected.',
+    fix: 'For example \'{"path": "README.md"}\'.',
+  });
 };

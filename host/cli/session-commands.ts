@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { plainEntry } from '../../contracts/transcript.ts';
 import { ok, refuse } from '../problems/index.ts';
 import type { TranscriptEntry } from '../station/index.ts';
-import { type Run, table } from './output.ts';
+import { jsonObject, type Run, table } from './output.ts';
 import { sessionRows, sessionText } from './show.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
@@ -15,8 +15,15 @@ interface CreateOptions {
   readonly title?: string;
   readonly approve?: 'manual' | 'auto' | 'workspace';
   readonly answerWithin?: number;
+  readonly mcpConfig?: string;
   readonly requireServer: readonly string[];
   readonly requireSkill: readonly string[];
+}
+
+interface RespondOptions {
+  readonly allow?: boolean;
+  readonly deny?: boolean;
+  readonly content?: string;
 }
 
 const seconds = (value: string): number => {
@@ -58,27 +65,30 @@ const addCreate = (session: Command, run: Run): void => {
         ]),
       )
       .option('--answer-within <seconds>', 'deny a permission request nobody answered by then', seconds)
+      .option('--mcp-config <file>', 'servers for this session alone: the key `mcpServers` of this file')
       .option('--require-server <name>', requiredText('server'), collect, [])
       .option('--require-skill <name>', requiredText('skill'), collect, [])
       .description(
         'decide and place what the agent gets, and start it; exit 1 when the session is not-ready or ended',
       ),
     'session create --agent claude --cwd ./repo',
-  ).action(({ agent, cwd, title, approve, answerWithin, requireServer, requireSkill }: CreateOptions) =>
-    run(async (io) => {
-      const created = await ask(io, 'session.create', {
-        agent,
-        cwd: resolve(cwd),
-        ...(title === undefined ? {} : { title }),
-        ...(approve === undefined ? {} : { approve }),
-        ...(answerWithin === undefined ? {} : { answerWithinMs: Math.round(answerWithin * 1_000) }),
-        ...(requireServer.length === 0 ? {} : { requireServers: [...requireServer] }),
-        ...(requireSkill.length === 0 ? {} : { requireSkills: [...requireSkill] }),
-      });
-      if (!created.ok) return created;
-      const session = created.value;
-      return ok({ json: session, plain: sessionText(session), ...exitOfCreate(session.state) });
-    }),
+  ).action(
+    ({ agent, cwd, title, approve, answerWithin, mcpConfig, requireServer, requireSkill }: CreateOptions) =>
+      run(async (io) => {
+        const created = await ask(io, 'session.create', {
+          agent,
+          cwd: resolve(cwd),
+          ...(title === undefined ? {} : { title }),
+          ...(approve === undefined ? {} : { approve }),
+          ...(answerWithin === undefined ? {} : { answerWithinMs: Math.round(answerWithin * 1_000) }),
+          ...(mcpConfig === undefined ? {} : { mcpConfig: resolve(mcpConfig) }),
+          ...(requireServer.length === 0 ? {} : { requireServers: [...requireServer] }),
+          ...(requireSkill.length === 0 ? {} : { requireSkills: [...requireSkill] }),
+        });
+        if (!created.ok) return created;
+        const session = created.value;
+        return ok({ json: session, plain: sessionText(session), ...exitOfCreate(session.state) });
+      }),
   );
 };
 
@@ -161,18 +171,28 @@ export const addSessionCommands = (program: Command, run: Run): void => {
       .argument('<request>', 'the permission request')
       .option('--allow', 'let the agent do it, once')
       .option('--deny', 'do not')
-      .description('answer a permission request'),
+      .option('--content <json>', 'with --allow: what a server asked for in a form, a JSON object')
+      .description('answer a permission request, or what an MCP server asks'),
     'session respond s-1 r1 --allow',
-  ).action(
-    (id: string, request: string, { allow = false, deny = false }: { allow?: boolean; deny?: boolean }) =>
-      run(async (io) =>
-        allow === deny
-          ? refuse('cli/usage', {
-              message: 'Say either --allow or --deny.',
-              fix: 'See `jupiter session respond --help`.',
-            })
-          : answer(io, 'session.respond', { id, request, allow }, () => (allow ? 'allowed' : 'denied')),
-      ),
+    'session respond s-1 g-1 --allow --content \'{"branch": "main"}\'',
+  ).action((id: string, request: string, options: RespondOptions) =>
+    run(async (io) => {
+      const { allow = false, deny = false, content: form } = options;
+      if (allow === deny || (deny && form !== undefined))
+        return refuse('cli/usage', {
+          message: 'Say either --allow or --deny; --content goes with --allow.',
+          fix: 'See `jupiter session respond --help`.',
+        });
+      const content = form === undefined ? ok(undefined) : jsonObject(form);
+      if (!content.ok) return content;
+      const asked = {
+        id,
+        request,
+        allow,
+        ...(content.value === undefined ? {} : { content: content.value }),
+      };
+      return answer(io, 'session.respond', asked, () => (allow ? 'allowed' : 'denied'));
+    }),
   );
   one('cancel', 'stop the turn').action((id: string) =>
     run(async (io) => {

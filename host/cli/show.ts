@@ -43,21 +43,11 @@ export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly strin
     return [[id, version, short(revision), parts.join('; ')], ...faults.map((fault) => ['', '', '', fault])];
   });
 
-type Place = MethodResult<'bundle.uninstall'>['places'][number];
-
-/** What became of the skills in one place: a line for each that went, and for whatever stays. */
-const placeLines = ({ cwd, sink, removed, kept, waits, problems }: Place): readonly string[] => [
-  ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${counted(files, 'file')}`),
-  ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
-  ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
-  ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
-];
-
 /** As `bundleText`, with what the bundle asks for, how to grant the rest of it, and what it took away. */
 export const installedText = (bundle: MethodResult<'bundle.install'>, { typed }: Pick<Io, 'typed'>): string =>
   [
     bundleText(bundle),
-    ...(bundle.places ?? []).flatMap(placeLines),
+    ...(bundle.places ?? []).flatMap(clearedRows),
     ...(bundle.asks.length === 0 ? [] : [`asks for  ${bundle.asks.join(', ')}`]),
     ...(bundle.ungranted.length === 0
       ? []
@@ -83,12 +73,27 @@ const missedText = (id: string, { typed }: Pick<Io, 'typed'>): readonly string[]
   return [`without it  ${stops}`, `Install it again with: ${typed(`bundle install ${source}`)}`];
 };
 
+/** What became of the skills that were placed in one workspace. */
+export const clearedRows = ({
+  cwd,
+  sink,
+  removed,
+  kept,
+  waits,
+  problems,
+}: MethodResult<'bundle.uninstall'>['places'][number]): readonly string[] => [
+  ...removed.map(({ name, files }) => `removed  ${cwd}/${sink}/${name}  ${counted(files, 'file')}`),
+  ...kept.map((path) => `kept  ${cwd}/${sink}/${path}  it was changed since it was placed`),
+  ...(waits === undefined ? [] : [`kept  ${cwd}/${sink}  ${about(waits)}`]),
+  ...problems.map((one) => `kept  ${cwd}/${sink}  ${about(one)}`),
+];
+
 /** What became of the skills it had placed, a line for each place; what is missed now, of one that ships with us. */
 export const uninstalledText = (
   { id, revision, places }: MethodResult<'bundle.uninstall'>,
   io: Pick<Io, 'typed'>,
 ): string =>
-  [`${id} ${short(revision)} uninstalled`, ...places.flatMap(placeLines), ...missedText(id, io)].join('\n');
+  [`${id} ${short(revision)} uninstalled`, ...places.flatMap(clearedRows), ...missedText(id, io)].join('\n');
 
 const verdictOf = (problems: readonly Problem[]): 'intact' | 'damaged' =>
   problems.length === 0 ? 'intact' : 'damaged';

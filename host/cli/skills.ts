@@ -4,12 +4,23 @@
  */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Command, Option } from 'commander';
-import type { PlacedSkill } from '../context/index.ts';
+import type { RemoteServer } from '../mcp/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
-import type { Finding, Look, Skill, SkillLibrary, SkillOrigin, SkillSource } from '../skills/index.ts';
+import type { Look, Skill, SkillLibrary, SkillSource } from '../skills/index.ts';
+import {
+  findingText,
+  lookJson,
+  lookText,
+  oneLine,
+  placedText,
+  remoteText,
+  safe,
+  showText,
+  skillJson,
+} from './skill-text.ts';
 import { example, group } from './usage.ts';
 
 interface Answer {
@@ -30,7 +41,19 @@ export const bundledSkills = async (home: string): Promise<readonly SkillSource[
   return found.ok ? found.value.skills : [];
 };
 
+/** Skills of other servers, as the station knows them; none where no station runs. */
+export const remoteSkills = async (home: string): Promise<readonly RemoteServer[]> => {
+  const { connectStation } = await import('./client.ts');
+  const station = await connectStation(home);
+  if (!station.ok) return [];
+  const found = await station.value.call('skills.remote', {});
+  station.value.close();
+  return found.ok ? found.value.servers : [];
+};
+
 export interface SkillsPorts {
+  /** Servers added to a home, with their skills; none where no station runs. */
+  readonly remote?: (home: string) => Promise<readonly RemoteServer[]>;
   /** Skills of the bundles installed in a home; none where no station runs. */
   readonly bundles?: (home: string) => Promise<readonly SkillSource[]>;
   /** Folder of the person's skills (default: `~/.jupiter/skills`). */
@@ -45,98 +68,8 @@ const installed = (): string => {
   return join(dir, 'skills');
 };
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
-/** Text of others, without what would drive a terminal. */
-const safe = (text: string): string => text.replace(control, '');
-const oneLine = (text: string): string => safe(text.replace(/[\r\n\t]+/g, ' ')).trimEnd();
-
-const originText = (origin: SkillOrigin): string =>
-  origin.tier === 'bundle'
-    ? `bundle ${origin.bundle}`
-    : origin.tier === 'project'
-      ? `project ${origin.base}`
-      : origin.tier;
-
-/** A skill as the JSON form shows it: everything but the body. */
-const skillJson = ({ document: _document, files: _files, ...listed }: Skill): unknown => listed;
-
-const lookJson = ({ skills, shadowed, collisions, problems, roots }: Look): unknown => ({
-  skills: skills.map(skillJson),
-  shadowed: shadowed.map(({ skill, by, reason }) => ({ skill: skillJson(skill), by: by.path, reason })),
-  collisions: collisions.map(({ name, winner, losers, reason }) => ({
-    name,
-    winner: winner.path,
-    losers: losers.map(({ path }) => path),
-    reason,
-  })),
-  problems,
-  roots,
-});
-
-const lookText = ({ skills, shadowed, collisions, problems, roots }: Look): string => {
-  // As it would be typed: the hint says what belongs behind the name.
-  const typed = ({ name, argumentHint }: Skill): string =>
-    argumentHint === undefined ? name : oneLine(`${name} ${argumentHint}`).slice(0, 60);
-  const width = Math.max(0, ...skills.map((skill) => typed(skill).length));
-  const linked = roots.flatMap(({ path, via }) =>
-    via === undefined ? [] : [`${path} is read through the link ${via.link} → ${via.target}`],
-  );
-  return [
-    ...skills.map(
-      (skill) =>
-        `${typed(skill).padEnd(width)}  [${originText(skill.origin)}]  ${oneLine(skill.description).slice(0, 120)}`,
-    ),
-    ...(skills.length === 0 ? ['no skills'] : []),
-    ...shadowed.map(({ skill, reason }) => `shadowed: ${skill.name} in ${skill.path}: ${reason}`),
-    ...collisions.flatMap(({ name, losers, reason }) =>
-      losers.map(({ path }) => `collision: ${name} in ${path} is not used: ${reason}`),
-    ),
-    ...problems.map(({ path, problem }) => {
-      const seen = problem.evidence === undefined ? '' : ` (${problem.evidence})`;
-      return `not listed: ${path}: ${problem.message}${seen}`;
-    }),
-    ...linked,
-  ]
-    .map(oneLine)
-    .join('\n');
-};
-
-const showText = (skill: Skill, files: readonly { readonly path: string; readonly size: number }[]): string =>
-  [
-    `${skill.name}${skill.argumentHint === undefined ? '' : ` ${skill.argumentHint}`}`,
-    skill.description,
-    '',
-    `source:  ${originText(skill.origin)}`,
-    `path:    ${skill.path}`,
-    ...(skill.via === undefined ? [] : [`link:    ${skill.via.link} → ${skill.via.target}`]),
-    `sha256:  ${skill.digest}`,
-    ...(skill.allowedTools.length === 0
-      ? []
-      : [`allowed-tools (not enforced): ${skill.allowedTools.join(' ')}`]),
-    ...(skill.model === undefined ? [] : [`model (not enforced): ${skill.model}`]),
-    ...files.map(({ path, size }) => `file:    ${path} (${size} bytes)`),
-    ...skill.diagnostics.map(({ line, message }) => `line ${line}: ${message}`),
-  ]
-    .map((line) => (line === '' ? '' : oneLine(line)))
-    .join('\n');
-
-const placedText = ({ sink, name, bundle, problems, added }: PlacedSkill): string => {
-  const from = bundle === null ? '' : ` [bundle ${bundle}]`;
-  const state = problems.length === 0 ? 'whole' : 'differs';
-  return [
-    `${name ?? sink}  ${sink}${from}  ${state}`,
-    ...problems.map(({ message, subject = '' }) => `  ${subject}: ${message}`),
-    ...added.map((path) => `  ${path}: added by someone`),
-  ]
-    .map(oneLine)
-    .join('\n');
-};
-
-const findingText = ({ file, line, level, rule, message }: Finding): string =>
-  oneLine(`${relative(process.cwd(), file) || file}:${line}: ${level} ${rule}: ${message}`);
-
-export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPorts = {}): void => {
+/** The group, for what is registered beside these. */
+export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPorts = {}): Command => {
   const skills = group(
     program,
     'skills',
@@ -147,6 +80,7 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
     list: 'skills list --cwd ./repo',
     show: 'skills show deploy',
     render: 'skills render deploy staging',
+    complete: "skills complete '/dep'",
     serve: 'skills serve --cwd ./repo',
     verify: 'skills verify --cwd ./repo',
     check: 'skills check ./skills --family claude codex',
@@ -181,7 +115,11 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
     .action(({ cwd }: { cwd: string }) =>
       run(async ({ home }) => {
         const look = await looked(home, cwd);
-        return ok({ json: lookJson(look), plain: lookText(look) });
+        const remote = (await ports.remote?.(home)) ?? [];
+        return ok({
+          json: { ...lookJson(look), remote },
+          plain: [lookText(look), ...remoteText(remote)].join('\n'),
+        });
       }),
     );
 
@@ -224,6 +162,26 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
       }),
     );
 
+  withCwd(skills.command('complete').argument('[text]', 'a prompt as far as it is typed', '/'))
+    .description('what a prompt that begins with a skill can go on with: names, then what the skill hints at')
+    .action((text: string, { cwd }: { cwd: string }) =>
+      run(async ({ home }) => {
+        const { argumentSuggestions, hintOf, nameSuggestions } = await import('../skills/index.ts');
+        const { skills: all } = await looked(home, cwd);
+        const [, name = '', rest] = /^\/?([^\s/]*)(?:\s+(.*))?$/s.exec(text) ?? [];
+        const skill = all.find((one) => one.name === name.normalize('NFC'));
+        const suggestions =
+          rest === undefined
+            ? nameSuggestions(all, name).map((one) => ({ text: `/${one.name}`, hint: hintOf(one) }))
+            : (skill === undefined ? [] : argumentSuggestions(skill, rest)).map((one) => ({
+                text: `/${name} ${one}`,
+                hint: '',
+              }));
+        const plain = suggestions.map((one) => oneLine(`${one.text} ${one.hint}`)).join('\n');
+        return ok({ json: { suggestions }, plain });
+      }),
+    );
+
   withCwd(skills.command('serve'))
     .description("an agent's MCP server over standard input and output: the tool Skill, and what there is")
     .action(({ cwd }: { cwd: string }) =>
@@ -231,7 +189,7 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
         const { serveSkills } = await import('../mcp/index.ts');
         const { version } = await import('../station/index.ts');
         const server = { name: 'jupiter-skills', version };
-        await serveSkills({ server, look: () => looked(home, cwd) });
+        await serveSkills({ server, library: { look: (where) => looked(home, where.cwd) }, cwd });
         return ok({ json: undefined, plain: '' });
       }),
     );
@@ -273,4 +231,5 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
       }),
     );
   for (const command of skills.commands) example(command, shows[command.name()] ?? 'skills list');
+  return skills;
 };

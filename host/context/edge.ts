@@ -8,7 +8,14 @@ export interface Offered {
   readonly rule: string;
   readonly transport:
     | { readonly type: 'stdio'; readonly command: string; readonly args: readonly string[] }
-    | { readonly type: 'http'; readonly url: string };
+    | { readonly type: 'http'; readonly url: string }
+    /** Through the station: its address, and a program for agents without HTTP. */
+    | {
+        readonly type: 'gateway';
+        readonly url: string;
+        readonly command: string;
+        readonly args: readonly string[];
+      };
 }
 export interface Withheld {
   readonly name: string;
@@ -24,8 +31,20 @@ export interface Provision {
   readonly offered: readonly Offered[];
   readonly withheld: readonly Withheld[];
 }
-/** Pure: what this agent may get under this policy. */
-export type ProvisionFor = (policy: Policy, agent: string) => Provision;
+/**
+ * A server the station itself reaches, as it would be offered: at its address, or not, for a reason. `name` is what
+ * agents call it, `place` where it is configured.
+ */
+export interface Reached {
+  readonly name: string;
+  readonly place: string;
+  readonly by: Extract<Offered['transport'], { type: 'gateway' }> | { readonly reason: string };
+}
+/**
+ * Pure: what this agent may get under this policy. `reached` are the servers behind the gateway: those of the policy's
+ * `servers` go to their consumers, all others to every agent.
+ */
+export type ProvisionFor = (policy: Policy, agent: string, reached?: readonly Reached[]) => Provision;
 
 /** One skill of an installed bundle: where its admitted bytes lie and what they must be. */
 export interface SkillSource {

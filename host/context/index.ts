@@ -9,6 +9,7 @@ export type {
   PlaceSkills,
   Provision,
   ProvisionFor,
+  Reached,
   RemovedSkill,
   RemovePlaced,
   SkillSource,
@@ -16,6 +17,7 @@ export type {
   Withheld,
 } from './edge.ts';
 export { knownSinks, sinkFor } from './families.ts';
+export { folderInside, readTextFile, writeTextFile } from './files.ts';
 export { outsideOf } from './outside.ts';
 export { placeSkills } from './place.ts';
 export { removePlaced, verifyPlaced } from './placed.ts';

@@ -3,8 +3,8 @@
  * a link. What cannot be looked at, and what is no plain path, lies outside. The workspace itself is not inside it.
  */
 import { realpathSync } from 'node:fs';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { isBelow, kindAt, plainBelow } from '../paths/index.ts';
+import { isAbsolute, join, resolve, sep } from 'node:path';
+import { kindAt, plainBelow } from '../paths/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { errnoOf } from './bytes.ts';
 
@@ -13,22 +13,36 @@ const mostPaths = 1_000;
 /** A URL, and what a shell would read as something else than a name. */
 const noPlainPath = /^(?:[A-Za-z][A-Za-z0-9+.-]+:\/\/|~|\$)|\0/;
 
-const isInside = (cwd: string, root: string, path: string): boolean => {
-  if (path === '' || noPlainPath.test(path)) return false;
-  const full = resolve(cwd, path);
+/** The part of an absolute path below one of `bases`, as it was written; undefined where it lies below none. */
+const below = (bases: readonly string[], path: string): string | undefined => {
+  const base = bases.find((each) => path.startsWith(each.endsWith(sep) ? each : each + sep));
+  return base === undefined ? undefined : path.slice(base.length);
+};
+
+/**
+ * Where a path leads below the real path `root` of a workspace, as segments; undefined where it does not lie inside,
+ * or where it cannot be said. `..` after a link leads elsewhere for the system than it reads, so no link is passed.
+ */
+export const segmentsInside = (cwd: string, root: string, path: string): readonly string[] | undefined => {
+  if (path === '' || noPlainPath.test(path)) return undefined;
   // The workspace may be named by a way with links in it; only below it none is allowed.
-  const base = [cwd, root].find((each) => isBelow(each, full));
-  const segments =
-    base === undefined
-      ? []
-      : relative(base, full)
-          .split(sep)
-          .filter((part) => part !== '');
-  if (segments.length === 0) return false;
+  const rest = isAbsolute(path) ? below([resolve(cwd), root], path) : path;
+  if (rest === undefined) return undefined;
+  const segments: string[] = [];
   try {
-    return plainBelow(root, segments.slice(0, -1)).ok && kindAt(join(root, ...segments)) !== 'link';
+    for (const part of rest.split(sep)) {
+      if (part === '' || part === '.') continue;
+      if (part !== '..') segments.push(part);
+      else {
+        if (segments.length === 0 || !plainBelow(root, segments).ok) return undefined;
+        segments.pop();
+      }
+    }
+    if (segments.length === 0) return undefined;
+    const inside = plainBelow(root, segments.slice(0, -1)).ok && kindAt(join(root, ...segments)) !== 'link';
+    return inside ? segments : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 };
 
@@ -38,7 +52,9 @@ export const outsideOf = (cwd: string, paths: readonly string[]): Result<readonl
     return refuse('context/workspace-missing', { subject: cwd, evidence: 'not absolute' });
   try {
     const root = realpathSync(cwd);
-    return ok(paths.filter((path, index) => index >= mostPaths || !isInside(cwd, root, path)));
+    return ok(
+      paths.filter((path, index) => index >= mostPaths || segmentsInside(cwd, root, path) === undefined),
+    );
   } catch (error) {
     return refuse('context/workspace-missing', { subject: cwd, evidence: errnoOf(error) });
   }

@@ -53,8 +53,11 @@ const placement = (skill: SkillSource, decision: 'placed' | 'unchanged' | Proble
   files: typeof decision === 'string' ? skill.files.length : 0,
 });
 
+/** A skill of another server; no bundle ID has a colon. It never comes before one of a bundle. */
+const isRemote = ({ bundle }: SkillSource): boolean => bundle.includes(':');
+
 const byBundle = (a: SkillSource, b: SkillSource): number =>
-  a.bundle < b.bundle ? -1 : a.bundle > b.bundle ? 1 : 0;
+  Number(isRemote(a)) - Number(isRemote(b)) || (a.bundle < b.bundle ? -1 : a.bundle > b.bundle ? 1 : 0);
 
 /** The skills that lose their name to a bundle that sorts before theirs, each with the problem. */
 export const nameConflicts = (skills: readonly SkillSource[]): ReadonlyMap<SkillSource, Problem> => {

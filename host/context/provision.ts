@@ -1,9 +1,9 @@
 /**
- * Which servers an agent gets: those whose consumers name it and that can be handed over as policy stands. Every
- * other server of the policy is listed with the reason, so that nobody has to guess. Pure.
+ * Which servers an agent gets: those whose consumers name it and that can be handed over as policy stands, and those
+ * the station reaches for everybody. Every other server is listed with the reason, so that nobody has to guess. Pure.
  */
 import type { Policy, ServerPolicy } from '../policy/index.ts';
-import type { Offered, Provision, ProvisionFor, Withheld } from './edge.ts';
+import type { Offered, Provision, ProvisionFor, Reached, Withheld } from './edge.ts';
 import { noStdioFor, sinkFor } from './families.ts';
 
 type Verdict =
@@ -23,12 +23,15 @@ const transportOf = (policy: Policy, name: string, server: ServerPolicy): Verdic
       return { rule: `programs.${alias}`, reason: `the program "${alias}" is not trusted ("trust": "full")` };
     return { offered: { type: 'stdio', command: program.command, args: program.args } };
   }
+  // Policy takes this one through the gateway only.
+  if (server.transport.type === 'station')
+    return { rule: `servers.${name}.exposure`, reason: 'the station is reached through its gateway' };
   const alias = server.transport.origin;
   const origin = policy.origins.get(alias);
   if (origin === undefined)
     return { rule: `servers.${name}.transport.origin`, reason: `the origin "${alias}" is not in the policy` };
   // A direct connection would need the token itself to travel to the agent.
-  if (origin.bearer !== undefined && server.exposure === 'direct')
+  if (origin.bearer !== undefined)
     return {
       rule: `origins.${alias}.bearer`,
       reason: `the origin "${alias}" needs a bearer token, which is never handed to an agent`,
@@ -36,30 +39,52 @@ const transportOf = (policy: Policy, name: string, server: ServerPolicy): Verdic
   return { offered: { type: 'http', url: origin.url } };
 };
 
-const verdictFor = (policy: Policy, agent: string, name: string, server: ServerPolicy): Verdict => {
+const verdictFor = (
+  policy: Policy,
+  agent: string,
+  name: string,
+  server: ServerPolicy,
+  reached: Reached | undefined,
+): Verdict => {
   if (!server.consumers.includes(agent))
     return { rule: `servers.${name}.consumers`, reason: `agent "${agent}" is not among its consumers` };
   const known = policy.agents.get(agent);
   if (known === undefined) return { rule: 'agents', reason: `agent "${agent}" is not in the policy` };
-  const noStdio =
-    server.transport.type === 'stdio' && server.exposure === 'direct' ? noStdioFor(known.program) : undefined;
-  if (noStdio !== undefined) return { rule: `agents.${agent}.program`, reason: noStdio };
-  const verdict = transportOf(policy, name, server);
-  if ('reason' in verdict || server.exposure === 'direct') return verdict;
-  return {
-    rule: `servers.${name}.exposure`,
-    reason: 'exposure "gateway" is not supported yet; only "direct" is',
-  };
+  if (server.exposure === 'gateway') {
+    if (reached === undefined)
+      return { rule: `servers.${name}.exposure`, reason: 'the gateway of this station is not open' };
+    return 'reason' in reached.by
+      ? { rule: reached.place, reason: reached.by.reason }
+      : { offered: reached.by };
+  }
+  if (policy.disabledMcpServers.has(name))
+    return { rule: 'disabledMcpServers', reason: 'the operator disabled it' };
+  const noStdio = server.transport.type === 'stdio' ? noStdioFor(known.program) : undefined;
+  return noStdio === undefined
+    ? transportOf(policy, name, server)
+    : { rule: `agents.${agent}.program`, reason: noStdio };
 };
 
-export const provisionFor: ProvisionFor = (policy, agent): Provision => {
+export const provisionFor: ProvisionFor = (policy, agent, reached = []): Provision => {
   const known = policy.agents.get(agent);
   const offered: Offered[] = [];
   const withheld: Withheld[] = [];
+  const byPlace = new Map(reached.map((one) => [one.place, one]));
   for (const [name, server] of policy.servers) {
-    const verdict = verdictFor(policy, agent, name, server);
+    const way = byPlace.get(`servers.${name}`);
+    const verdict = verdictFor(policy, agent, name, server, way);
     if ('reason' in verdict) withheld.push({ name, ...verdict });
-    else offered.push({ name, rule: `servers.${name}.consumers`, transport: verdict.offered });
+    else
+      offered.push({
+        name: way?.name ?? name,
+        rule: `servers.${name}.consumers`,
+        transport: verdict.offered,
+      });
+  }
+  for (const { name, place, by } of reached) {
+    if (place.startsWith('servers.')) continue;
+    if ('reason' in by) withheld.push({ name, rule: place, reason: by.reason });
+    else offered.push({ name, rule: place, transport: by });
   }
   return {
     policyRevision: policy.revision,

@@ -1,12 +1,15 @@
 /** What other rooms see of policy. */
 import type { Problem } from '../problems/index.ts';
 import type { Limits } from './limits.ts';
+import type { McpEntry } from './mcp-entry.ts';
 
 export interface Agent {
   readonly program: string;
   /** `bundle:component` that opens it. */
   readonly provider: string;
   readonly approve: 'manual' | 'auto' | 'workspace';
+  /** What it may ask of the station: text files of its workspace, commands in it. */
+  readonly host: { readonly read: boolean; readonly write: boolean; readonly terminals: boolean };
 }
 export interface Program {
   readonly command: string;
@@ -23,12 +26,27 @@ export interface Origin {
 export interface ServerPolicy {
   readonly transport:
     | { readonly type: 'stdio'; readonly program: string }
-    | { readonly type: 'http'; readonly origin: string };
+    | { readonly type: 'http'; readonly origin: string }
+    /** The station's own server: its exposure is `gateway`. */
+    | { readonly type: 'station' };
   /** Agent IDs that may get it. */
   readonly consumers: readonly string[];
   readonly exposure: 'direct' | 'gateway';
   /** Tools that may be offered; absent means all. */
   readonly tools?: readonly string[];
+  /** Who is asked what the server asks of a person. */
+  readonly elicitation: 'queue' | 'agent';
+}
+
+/** One rule of the gate as it is written, and its place: `permissions.deny[0]`. */
+export interface GateRule {
+  readonly text: string;
+  readonly place: string;
+}
+export interface GatePolicy {
+  readonly deny: readonly GateRule[];
+  readonly ask: readonly GateRule[];
+  readonly allow: readonly GateRule[];
 }
 
 /** What is published over MCP, and to whom. */
@@ -67,6 +85,12 @@ export interface Policy {
   readonly programs: ReadonlyMap<string, Program>;
   readonly origins: ReadonlyMap<string, Origin>;
   readonly servers: ReadonlyMap<string, ServerPolicy>;
+  /** Servers in the form of other hosts, by their names as written; every agent reaches them, through the gateway. */
+  readonly mcpServers: ReadonlyMap<string, McpEntry>;
+  readonly disabledMcpServers: ReadonlySet<string>;
+  /** Absolute folders whose settings may name servers. */
+  readonly trustedProjects: readonly string[];
+  readonly permissions: GatePolicy;
   /** Absent: nothing is served over HTTP. */
   readonly channel?: Channel;
   /** Whose signature bundles need. */

@@ -40,6 +40,9 @@ export const policyPath = (text: string, root: Node): Result<PolicyPath> => {
   if (section === 'grants' || findNodeAtLocation(root, [section, String(whole[0])]) !== undefined)
     return ok([section, ...whole]);
   if (section === 'servers' || section === 'channel') return ok([section, ...rest.flatMap(splitIndexes)]);
+  // `agents.model-4.1.host.files`: a key below the known key `host`.
+  if (section === 'agents' && rest.length > 2 && rest.at(-2) === 'host')
+    return ok([section, rest.slice(0, -2).join('.'), 'host', ...splitIndexes(rest.at(-1) ?? '')]);
   const last = splitIndexes(rest.at(-1) ?? '');
   return rest.length > 1 && keys.includes(String(last[0]))
     ? ok([section, rest.slice(0, -1).join('.'), ...last])

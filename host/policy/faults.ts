@@ -4,6 +4,7 @@
  */
 import type { core } from 'zod';
 import { type Problem, type ProblemCode, problem } from '../problems/index.ts';
+import { mcpEntryFaults } from './mcp-entry.ts';
 import { dotted, type Place } from './tree.ts';
 
 type Path = readonly (string | number)[];
@@ -80,7 +81,11 @@ const faultsOf = (root: unknown, issue: core.$ZodIssue): readonly Fault[] => {
       const type = typeof value === 'string' ? 'policy/wrong-value' : 'policy/wrong-type';
       return [{ code: value === undefined ? 'policy/missing-key' : type, path, expected, found }];
     }
-    case 'invalid_union':
+    case 'invalid_union': {
+      // An entry means to be one of two things; what is wrong with it is said of that one.
+      const meant = path[0] === 'mcpServers' && path.length === 2 ? mcpEntryFaults(value) : [];
+      if (meant.length > 0)
+        return meant.flatMap((inner) => faultsOf(root, { ...inner, path: [...path, ...inner.path] }));
       return [
         {
           code: value === undefined ? 'policy/missing-key' : 'policy/wrong-value',
@@ -89,6 +94,7 @@ const faultsOf = (root: unknown, issue: core.$ZodIssue): readonly Fault[] => {
           found,
         },
       ];
+    }
     default:
       return [{ code: 'policy/wrong-value', path, expected: issue.message, found }];
   }

@@ -5,6 +5,8 @@
 export type {
   Agent,
   Channel,
+  GatePolicy,
+  GateRule,
   McpChannel,
   Origin,
   Policy,
@@ -17,8 +19,17 @@ export type {
 export { editPolicy } from './edit.ts';
 export { initialPolicy } from './initial.ts';
 export { type LimitName, type Limits, limitNames, limitTable, usualLimits } from './limits.ts';
+export {
+  type McpEntry,
+  mcpEntry,
+  mcpEntryFaults,
+  mcpEntryFrom,
+  mcpServerName,
+  references as variableReferences,
+} from './mcp-entry.ts';
 export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
+export { type NamedEntry, readServersFile, type ServersFile } from './servers-file.ts';
 export { openPolicySource, policyText } from './source.ts';
 export { changePolicyFile, type PolicyChange } from './write.ts';

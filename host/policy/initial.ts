@@ -13,6 +13,8 @@ export const initialPolicy = `// What this station allows. What is not written h
   "agents": {
     "echo": { "program": "echo", "provider": "bearpunch.echo:echo" },
     // "claude": { "program": "claude-acp" },
+    // What it may ask of the station beside its own tools is "host"; without it, nothing.
+    // "other": { "program": "other-acp", "host": { "files": "write", "terminals": true } },
   },
 
   // Executables. "inherit" holds NAMES of environment variables, never values. A program that serves an agent

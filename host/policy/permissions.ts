@@ -9,11 +9,14 @@ export const permissionFor = {
   store: 'store:own',
   bus: 'bus:publish',
   process: 'process:spawn',
+  // What they do is done for a process the component started; whether it is done is policy of the agent (decision 23).
+  workspace: 'process:spawn',
+  terminals: 'process:spawn',
   'session-context': 'session-context:provision',
 } as const satisfies Record<string, string | undefined>;
 
 export type Permission = NonNullable<(typeof permissionFor)[keyof typeof permissionFor]>;
 
-export const permissions: readonly Permission[] = Object.values(permissionFor)
-  .filter((name) => name !== undefined)
-  .sort();
+export const permissions: readonly Permission[] = [
+  ...new Set(Object.values(permissionFor).filter((name) => name !== undefined)),
+].sort();

@@ -5,9 +5,20 @@
  */
 import { createHash } from 'node:crypto';
 import { type Problem, problem } from '../problems/index.ts';
-import type { Agent, Channel, Origin, Policy, Program, ReadPolicy, ServerPolicy } from './edge.ts';
+import type {
+  Agent,
+  Channel,
+  GatePolicy,
+  GateRule,
+  Origin,
+  Policy,
+  Program,
+  ReadPolicy,
+  ServerPolicy,
+} from './edge.ts';
 import { evidenceFor, shapeProblems } from './faults.ts';
 import { type Limits, usualLimits } from './limits.ts';
+import { mcpEntryFrom } from './mcp-entry.ts';
 import { type PolicyFile, policyShape } from './schema.ts';
 import { dotted, faultLimit, type Place, placer, plainValue, policyBytes, readTree, walk } from './tree.ts';
 
@@ -25,10 +36,15 @@ const sorted = <V, W>(table: Record<string, V> | undefined, to: (value: V) => W)
 
 type Entry<K extends 'agents' | 'programs' | 'origins' | 'servers'> = NonNullable<PolicyFile[K]>[string];
 
-const agentOf = ({ program, provider, approve }: Entry<'agents'>): Agent => ({
+const agentOf = ({ program, provider, approve, host }: Entry<'agents'>): Agent => ({
   program,
   provider: provider ?? defaultProvider,
   approve: approve ?? 'manual',
+  host: {
+    read: host?.files !== undefined,
+    write: host?.files === 'write',
+    terminals: host?.terminals === true,
+  },
 });
 const programOf = ({ command, args, inherit, trust }: Entry<'programs'>): Program => ({
   command,
@@ -38,12 +54,25 @@ const programOf = ({ command, args, inherit, trust }: Entry<'programs'>): Progra
 });
 const originOf = ({ url, bearer }: Entry<'origins'>): Origin =>
   bearer === undefined ? { url } : { url, bearer };
-const serverOf = ({ transport, consumers, exposure, tools }: Entry<'servers'>): ServerPolicy => ({
+const serverOf = ({
+  transport,
+  consumers,
+  exposure,
+  tools,
+  elicitation,
+}: Entry<'servers'>): ServerPolicy => ({
   transport,
   consumers: consumers.sessions,
   exposure,
   ...(tools === undefined ? {} : { tools }),
+  elicitation: elicitation ?? 'queue',
 });
+
+const gateOf = (found: PolicyFile['permissions']): GatePolicy => {
+  const rules = (kind: keyof GatePolicy): readonly GateRule[] =>
+    (found?.[kind] ?? []).map((text, at) => ({ text, place: `permissions.${kind}[${at}]` }));
+  return { deny: rules('deny'), ask: rules('ask'), allow: rules('allow') };
+};
 
 const channelOf = ({ port, mcp }: NonNullable<PolicyFile['channel']>): Channel => {
   const sources = mcp === undefined || mcp.skills === 'none' ? [] : mcp.skills;
@@ -81,6 +110,10 @@ export const nothingGranted = (
   programs: new Map(),
   origins: new Map(),
   servers: new Map(),
+  mcpServers: new Map(),
+  disabledMcpServers: new Set(),
+  trustedProjects: [],
+  permissions: { deny: [], ask: [], allow: [] },
   signatures: [],
   place,
 });
@@ -135,6 +168,7 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
     return nothingGranted(revision, problems.slice(0, faultLimit), place);
 
   const { grants, limits, agents, programs, origins, servers, channel, keys, signatures } = parsed.data;
+  const { mcpServers, disabledMcpServers, trustedProjects } = parsed.data;
   return {
     revision,
     problems: [],
@@ -144,6 +178,10 @@ export const readPolicy: ReadPolicy = (bytes, file) => {
     programs: sorted(programs, programOf),
     origins: sorted(origins, originOf),
     servers: sorted(servers, serverOf),
+    mcpServers: sorted(mcpServers, mcpEntryFrom),
+    disabledMcpServers: new Set(disabledMcpServers),
+    trustedProjects: trustedProjects ?? [],
+    permissions: gateOf(parsed.data.permissions),
     ...(channel === undefined ? {} : { channel: channelOf(channel) }),
     signatures: (signatures ?? []).map(({ prefix, key }) => ({ prefix, name: key, key: keys?.[key] })),
     place,

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { type LimitName, limitNames, limitTable } from './limits.ts';
+import { mcpEntry, mcpEntryKeys, mcpServerName } from './mcp-entry.ts';
 import { permissions } from './permissions.ts';
 
 /** Names an operator gives: agents, programs and origins. */
@@ -42,6 +43,13 @@ const publicKey = z.string().regex(/^ed25519:[A-Za-z0-9+/]{43}=$/, {
   error: 'a key as `jupiter bundle keygen` prints it, "ed25519:…"',
 });
 
+const absoluteFolder = text(4_096).regex(/^(?:\/|[A-Za-z]:[\\/])/, { error: 'an absolute folder' });
+
+/** What the gate decides by: a server, one of its tools, every skill or one skill. */
+const rule = text(400).regex(/^(?:mcp__[^*]+|Skill|Skill\([^()*]+\))$/, {
+  error: '"mcp__server", "mcp__server__tool", "Skill" or "Skill(name)", without wildcards',
+});
+
 const list = <T extends z.ZodType>(item: T): z.ZodArray<T> =>
   z.array(item).max(items, { error: `at most ${items} entries` });
 
@@ -75,6 +83,19 @@ const agent = z
       .enum(['manual', 'auto', 'workspace'])
       .optional()
       .describe('How its permission requests are answered. Default `manual`: a person answers.'),
+    host: z
+      .strictObject({
+        files: z
+          .enum(['read', 'write'])
+          .optional()
+          .describe('Text files of its workspace: `read`, or `write` (and read). Absent: none.'),
+        terminals: z
+          .boolean()
+          .optional()
+          .describe('Commands it has the station run, in its workspace. Default `false`.'),
+      })
+      .optional()
+      .describe('What it may ask of the station beside its own tools. Absent: nothing.'),
   })
   .describe('An agent: what a session asks for and what `consumers` name.');
 
@@ -115,10 +136,14 @@ const server = z
             program: alias.describe('An alias under `programs`.'),
           }),
           z.strictObject({ type: z.literal('http'), origin: alias.describe('An alias under `origins`.') }),
+          z.strictObject({ type: z.literal('station') }),
         ],
-        { error: '"stdio" with a program, or "http" with an origin' },
+        { error: '"stdio" with a program, "http" with an origin, or "station"' },
       )
-      .describe('`{"type": "stdio", "program": …}` or `{"type": "http", "origin": …}`.'),
+      .describe(
+        '`{"type": "stdio", "program": …}`, `{"type": "http", "origin": …}`, or `{"type": "station"}`: the ' +
+          "station's own server with the tool `Skill`, always through the gateway.",
+      ),
     consumers: z
       .strictObject({ sessions: list(agentId).describe('Agent IDs whose sessions get it.') })
       .describe('Who gets it. Nobody else does.'),
@@ -127,7 +152,17 @@ const server = z
       .describe("`direct`: the agent's own MCP client connects. `gateway`: through the station."),
     tools: list(text(200).min(1, { error: 'the name of a tool' }))
       .optional()
-      .describe('Tools that may be offered. Absent: all of them.'),
+      .describe("Tools that may be offered, by the server's own names. Absent: all of them."),
+    elicitation: z
+      .enum(['queue', 'agent'])
+      .optional()
+      .describe(
+        'Who is asked what the server asks of a person: the queue of the session (default), or the agent if it can.',
+      ),
+  })
+  .refine(({ transport, exposure }) => transport.type !== 'station' || exposure === 'gateway', {
+    path: ['exposure'],
+    error: '"gateway": what the station serves itself is reached through it',
   })
   .describe('An MCP server: an alias for what an agent may be given.');
 
@@ -214,6 +249,26 @@ export const policyShape = z
     programs: table(alias, program).describe('Executables agents and servers refer to.'),
     origins: table(alias, origin).describe('HTTP endpoints servers refer to.'),
     servers: table(serverAlias, server).describe('MCP servers and who gets them.'),
+    mcpServers: table(mcpServerName, mcpEntry).describe(
+      'MCP servers in the form of other hosts. The agents of all sessions reach them, through the gateway.',
+    ),
+    disabledMcpServers: list(mcpServerName)
+      .optional()
+      .describe('Names of servers that are not dialled, of whichever source.'),
+    trustedProjects: list(absoluteFolder)
+      .optional()
+      .describe('Folders whose `.jupiter/settings.jsonc` may name servers to start. No others are started.'),
+    permissions: z
+      .strictObject({
+        allow: list(rule).optional(),
+        ask: list(rule).optional(),
+        deny: list(rule).optional(),
+      })
+      .optional()
+      .describe(
+        'What the gate does with a call: `deny` is looked at first, then `ask`, then `allow`; what no rule names asks. ' +
+          'A rule is `mcp__server`, `mcp__server__tool`, `Skill` or `Skill(name)`.',
+      ),
     channel: channel.optional(),
     keys: table(alias, publicKey).describe('Public keys of people whose bundles are installed, by name.'),
     signatures: list(signature)
@@ -235,6 +290,10 @@ export const entryKeys: Readonly<Record<string, readonly string[]>> = {
   programs: Object.keys(program.shape),
   origins: Object.keys(origin.shape),
   servers: Object.keys(server.shape),
+  mcpServers: mcpEntryKeys,
+  disabledMcpServers: [],
+  trustedProjects: [],
+  permissions: ['allow', 'ask', 'deny'],
   channel: Object.keys(channel.shape),
   keys: [],
   signatures: Object.keys(signature.shape),

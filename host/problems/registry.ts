@@ -5,11 +5,15 @@ import { channel } from './codes/channel.ts';
 import { cli } from './codes/cli.ts';
 import type { KnownProblem } from './codes/codes.ts';
 import { component } from './codes/component.ts';
+import { connections } from './codes/connections.ts';
 import { context } from './codes/context.ts';
 import { contract } from './codes/contract.ts';
+import { gateway } from './codes/gateway.ts';
+import { mcp } from './codes/mcp.ts';
 import { paths } from './codes/paths.ts';
 import { policy } from './codes/policy.ts';
 import { process } from './codes/process.ts';
+import { remote } from './codes/remote.ts';
 import { sandbox } from './codes/sandbox.ts';
 import { session } from './codes/session.ts';
 import { skill } from './codes/skill.ts';
@@ -27,11 +31,15 @@ export const registry = {
   ...channel,
   ...cli,
   ...component,
+  ...connections,
   ...context,
   ...contract,
+  ...mcp,
+  ...gateway,
   ...paths,
   ...policy,
   ...process,
+  ...remote,
   ...sandbox,
   ...session,
   ...skill,

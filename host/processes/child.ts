@@ -6,6 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Problem, type ProblemCode, problem } from '../problems/index.ts';
+import { cutLines, keptTail } from './cut.ts';
 import type { ProcessRequest, RunningProcess } from './edge.ts';
 import { defaultGraceMs, endGroup } from './group.ts';
 import { frameLines } from './lines.ts';
@@ -16,6 +17,8 @@ export const defaultLineBytes = 8 * 1024 * 1024;
 export const inputQueueLength = 32 * 1024 * 1024;
 // A child that closed its output or input but does not exit within this is ended, ms.
 const closedWaitMs = 1_000;
+// A child that is told to end may still ask: its input stays open this long for the answer, ms.
+const lastAnswerMs = 500;
 // What is left in the pipes after the last process of the group has gone is read for this long, ms. Only a process
 // that left the group on purpose can keep them open.
 const drainMs = 500;
@@ -49,7 +52,9 @@ export const superviseChild = (
 
   const endWithin = (graceMs: number): Promise<boolean> => {
     killAt = Math.min(killAt, performance.now() + graceMs);
-    stdin.end();
+    const closing = setTimeout(() => stdin.end(), Math.min(lastAnswerMs, graceMs / 2));
+    if (exited) clearTimeout(closing);
+    else timers.add(closing);
     ending ??= endGroup(pid, () => killAt).then((gone) => {
       if (!gone) leader.resolve(undefined);
       return gone;
@@ -70,13 +75,20 @@ export const superviseChild = (
 
   const limit = request.lineBytes ?? defaultLineBytes;
   const follow = (source: Readable, stream: 'stdout' | 'stderr'): Promise<void> => {
-    const framer = frameLines(limit);
+    const { onBytes } = request;
+    if (onBytes !== undefined) {
+      source.on('data', (chunk: Buffer) => onBytes(chunk, stream));
+      source.on('error', () => {});
+      return new Promise((resolve) => source.once('close', resolve));
+    }
+    const cutter = request.cutLines === true ? cutLines(limit) : undefined;
+    const framer = frameLines(cutter === undefined ? limit : limit + keptTail + 1);
     const hand = (lines: readonly string[]): void => {
       if (lines.length > 0) request.onLines(lines, stream);
     };
     source.on('data', (chunk: Buffer) => {
-      hand(framer.push(chunk));
-      if (!framer.tooLong()) return;
+      hand(framer.push(cutter?.push(chunk) ?? chunk));
+      if (!framer.tooLong() && cutter?.over() !== true) return;
       source.destroy();
       stop('process/line-too-long', `more than ${limit} bytes without a newline on ${stream}`);
     });
@@ -90,7 +102,8 @@ export const superviseChild = (
     });
   };
   const drained = Promise.all([follow(stdout, 'stdout'), follow(stderr, 'stderr')]);
-  stdin.on('error', () => stopUnlessExited('process/input-closed'));
+  stdin.on('error', () => request.onBytes === undefined && stopUnlessExited('process/input-closed'));
+  if (request.onBytes !== undefined) stdin.end();
 
   const onLeaderExit = (): void => {
     exited = true;

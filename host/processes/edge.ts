@@ -11,8 +11,15 @@ export interface ProcessRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Longest line of output, bytes. */
   readonly lineBytes?: number;
+  /** A longer line comes with a NUL in place of its middle; only one of four times the limit ends the program. */
+  readonly cutLines?: true;
   /** Whole lines without their line end, in order, as they come. */
   readonly onLines: (lines: readonly string[], stream: 'stdout' | 'stderr') => void;
+  /**
+   * Instead of lines: the output as it comes, both streams in one where the platform allows it, and no input. Such a process may close its output and go on, and ends
+   * by itself or when it is told to.
+   */
+  readonly onBytes?: (bytes: Buffer, stream: 'stdout' | 'stderr') => void;
   /** Once, after the last line and after the whole group is gone. */
   readonly onExit: (exit: ProcessExit) => void;
 }

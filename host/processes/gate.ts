@@ -22,6 +22,8 @@ export interface GateProgram {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Both streams are one, in the order of what was written. */
+  readonly merged?: boolean;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface GateProgram {
  * long that the kernel may refuse it: such a child is started directly, and is known to the watchdog a millisecond
  * later.
  */
-export const canBeGated = ({ args, env }: Omit<GateProgram, 'file'>): boolean =>
+export const canBeGated = ({ args, env }: Omit<GateProgram, 'file' | 'merged'>): boolean =>
   Object.keys(env).every((name) => shellName.test(name) && !shellOwned.test(name)) &&
   [...args, ...Object.entries(env).flat()].reduce((sum, text) => sum + text.length, 0) <= mostText;
 
@@ -53,7 +55,7 @@ export const gateArguments: readonly string[] = ['-c', script, 'jupiter-gate'];
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** What the gate is to become, as text for descriptor 3. Its last line makes it whole: less is never run. */
-export const gateText = ({ file, args, cwd, env }: GateProgram): string => {
+export const gateText = ({ file, args, cwd, env, merged = false }: GateProgram): string => {
   const removed = shellVariables.filter((name) => !(name in env));
   const kept = shellVariables.flatMap((name) =>
     env[name] === undefined ? [] : [`${name}=${quoted(env[name])}`],
@@ -62,6 +64,7 @@ export const gateText = ({ file, args, cwd, env }: GateProgram): string => {
   const corrected = [...removed.map((name) => `-u ${name}`), ...kept].join(' ');
   return [
     `cd -- ${quoted(cwd)} || exit 126`,
+    ...(merged ? ['exec 2>&1'] : []),
     `unset jupiter_line jupiter_text ${removed.filter((name) => name !== '_').join(' ')}`,
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
     `set -- ${[file, ...args].map(quoted).join(' ')}`,

@@ -196,7 +196,7 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
       if (gone) forget(pipes.pid);
     });
     live.add(running);
-    go({ file: resolved.value, args, cwd, env });
+    go({ file: resolved.value, args, cwd, env, merged: request.onBytes !== undefined });
     return ok(running);
   };
 

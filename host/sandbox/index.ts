@@ -24,4 +24,5 @@ export type {
   StoreEntry,
   SyncAnswer,
   SyncCall,
+  TerminalCommand,
 } from './protocol.ts';

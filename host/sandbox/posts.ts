@@ -5,7 +5,7 @@
  */
 import type { ComponentLimits } from './limits.ts';
 import type { Effect, Handled, Message, SyncCall, WorkerPost } from './protocol.ts';
-import { longest, mostPaths } from './worker/arguments.ts';
+import { longest, mostArguments, mostPaths } from './worker/arguments.ts';
 import { outcomeUnits } from './worker/run.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -71,13 +71,35 @@ const isEffect = tagged('kind', {
   },
   write: { process: name(longest.id), text: isText },
   kill: { process: name(longest.id) },
+  release: { process: name(longest.id) },
 } satisfies Readonly<Record<Effect['kind'], Readonly<Record<string, Check>>>>);
+
+const owner = { process: name(longest.id), agent: name(longest.agent) };
+const isCommand = shaped({
+  command: text(longest.path),
+  args: (list) => isList(list, mostArguments, text(longest.argument)),
+  env: (list) =>
+    isList(list, mostArguments, shaped({ name: text(longest.id), value: text(longest.argument) })),
+  cwd: orNull(text(longest.path)),
+  outputBytes: orNull(isU32),
+});
 
 const isCall = tagged('call', {
   'store.get': { key: name(longest.key) },
   'store.scan': { prefix: text(longest.key), after: orNull(text(longest.key)), limit: isU32 },
   'process.spawn': { program: name(longest.program), cwd: name(longest.path) },
+  'workspace.offered': owner,
+  'workspace.read': { ...owner, path: text(longest.path), line: orNull(isU32), limit: orNull(isU32) },
+  'workspace.write': { ...owner, path: text(longest.path), content: text(longest.content) },
+  'terminals.create': { ...owner, command: isCommand },
+  'terminals.output': { terminal: name(longest.id) },
   'session-context.servers': { agent: name(longest.agent) },
+  'session-context.servers-for': {
+    session: name(longest.id),
+    agent: name(longest.agent),
+    cwd: name(longest.path),
+    mcpConfig: orNull(text(longest.path)),
+  },
   'session-context.place-skills': { cwd: name(longest.path), sink: text(longest.path) },
   'session-context.outside': {
     cwd: name(longest.path),

@@ -35,7 +35,9 @@ export type Effect =
       readonly token: string | null;
     }
   | { readonly kind: 'write'; readonly process: string; readonly text: string }
-  | { readonly kind: 'kill'; readonly process: string };
+  | { readonly kind: 'kill'; readonly process: string }
+  /** A terminal, whose output is not wanted any more. */
+  | { readonly kind: 'release'; readonly process: string };
 
 export type Outcome =
   | { readonly tag: 'done' }
@@ -48,6 +50,14 @@ export interface Handled {
   readonly effects: readonly Effect[];
 }
 
+export interface TerminalCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly cwd: string | null;
+  readonly outputBytes: number | null;
+}
+
 /** A call that blocks the guest until the host has answered. */
 export type SyncCall =
   | { readonly call: 'store.get'; readonly key: string }
@@ -58,13 +68,45 @@ export type SyncCall =
       readonly limit: number;
     }
   | { readonly call: 'process.spawn'; readonly program: string; readonly cwd: string }
+  | { readonly call: 'workspace.offered'; readonly process: string; readonly agent: string }
+  | {
+      readonly call: 'workspace.read';
+      readonly process: string;
+      readonly agent: string;
+      readonly path: string;
+      readonly line: number | null;
+      readonly limit: number | null;
+    }
+  | {
+      readonly call: 'workspace.write';
+      readonly process: string;
+      readonly agent: string;
+      readonly path: string;
+      readonly content: string;
+    }
+  | {
+      readonly call: 'terminals.create';
+      readonly process: string;
+      readonly agent: string;
+      readonly command: TerminalCommand;
+    }
+  | { readonly call: 'terminals.output'; readonly terminal: string }
   | { readonly call: 'session-context.servers'; readonly agent: string }
+  | {
+      readonly call: 'session-context.servers-for';
+      readonly session: string;
+      readonly agent: string;
+      readonly cwd: string;
+      readonly mcpConfig: string | null;
+    }
   | { readonly call: 'session-context.place-skills'; readonly cwd: string; readonly sink: string }
   | { readonly call: 'session-context.outside'; readonly cwd: string; readonly paths: readonly string[] };
 
 /**
  * The answer as a JSON value, `null` for an absent option: `store.get` text or null, `store.scan` a list of
- * `StoreEntry`, `process.spawn` the process ID, `session-context.*` the shapes of `host/context/edge.ts`. The worker
+ * `StoreEntry`, `process.spawn` the process ID, `workspace.offered` three booleans, `workspace.read` text,
+ * `workspace.write` null, `terminals.create` the terminal's ID, `terminals.output` `{text, truncated, exit}`,
+ * `session-context.*` the shapes of `host/context/edge.ts`. The worker
  * makes the values of the WIT types of them (`worker/shapes.ts`).
  */
 export type SyncAnswer =

@@ -28,6 +28,7 @@ export { type Renderable, renderSkill } from './expand.ts';
 export { families, type OverBudget, overBudget } from './families.ts';
 export { digestOfFiles, readSkillFolder } from './folder.ts';
 export { type JsonValue, strictFrontmatter, withNameAndDescription } from './frontmatter.ts';
+export { argumentSuggestions, hintOf, nameSuggestions } from './hints.ts';
 export { openSkillLibrary } from './library.ts';
 export { skillLimits } from './limits.ts';
 export { type LintReport, lintSkills } from './lint.ts';

@@ -30,5 +30,7 @@ export const skillsPerRoot = 4_096;
 export const countedEntries = 20_000;
 /** Folders of skills kept in memory. */
 export const rememberedRoots = 256;
+/** Texts suggested at one time; MCP allows as many. */
+export const suggestedTexts = 100;
 /** Characters of a description in the catalogue. */
 export const catalogueCharacters = 250;

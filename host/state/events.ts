@@ -10,7 +10,7 @@ import type { Problem } from '../problems/index.ts';
 
 /**
  * `install` `uninstall` `refuse`: a bundle. `start` `fail` `park` `retry`: a component, or what it was asked.
- * `limit`: a component reached one and goes on. `kill`: a
+ * `limit`: a component, or what is placed for an agent, reached one and goes on. `kill`: a
  * worker or a process ended by force. `grant` `revoke`: permissions. `place` `withhold` `remove`: skills and servers.
  * `differ`: bytes that are not what they were. `repair`: what was put right.
  */

@@ -4,5 +4,6 @@
  */
 export { type ComponentStore, openComponentStore, type StoreRow } from './component-store.ts';
 export { type EventKind, type EventLog, eventKinds, openEventLog, type StationEvent } from './events.ts';
-export { openRedactor, type Redactor, redactedValue } from './redaction.ts';
+export { type GateCall, type GateEntry, type GateLog, openGateLog } from './gate-log.ts';
+export { isPlainVariable, openRedactor, type Redactor, redactedValue } from './redaction.ts';
 export { openState, type State } from './state.ts';

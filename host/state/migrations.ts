@@ -94,4 +94,38 @@ export const migrations: readonly string[] = [
   CREATE TABLE leaving (
     bundle TEXT PRIMARY KEY
   ) WITHOUT ROWID`,
+  `
+  -- What the gate decided, by session; the numbers of a session go on where old rows were taken out.
+  CREATE TABLE gate_calls (
+    session TEXT NOT NULL,
+    nr INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    server TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    decision TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    PRIMARY KEY (session, nr)
+  ) WITHOUT ROWID`,
+  `
+  -- Servers whose skills the operator added, under the label they have here.
+  CREATE TABLE remote_servers (
+    label TEXT PRIMARY KEY NOT NULL,
+    url TEXT NOT NULL,
+    listed_at INTEGER NOT NULL,
+    left_out TEXT NOT NULL
+  ) STRICT;
+
+  -- What each listed: the entry as it came, the digest of its manifest, and which digest the operator approved.
+  -- name is what it is placed under; it is given once.
+  CREATE TABLE remote_skills (
+    label TEXT NOT NULL,
+    uri TEXT NOT NULL,
+    name TEXT NOT NULL UNIQUE,
+    entry TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    approved TEXT,
+    approved_before TEXT,
+    served INTEGER NOT NULL,
+    PRIMARY KEY (label, uri)
+  ) STRICT`,
 ];

@@ -12,6 +12,9 @@ const shortest = 6;
 const plain =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_.*|TERM|COLORTERM|NO_COLOR|TMPDIR|TEMP|TMP|TZ|PWD|HOSTNAME|DISPLAY|EDITOR|NODE_ENV|XDG_.*|SYSTEMROOT|APPDATA|LOCALAPPDATA|USERPROFILE)$/;
 
+/** Whether a variable of this name is one whose value is no secret. */
+export const isPlainVariable = (name: string): boolean => plain.test(name);
+
 /** Shortest line of a value of several lines that is looked for alone, characters: output comes line by line. */
 const shortestLine = 16;
 const partsOf = (value: string): readonly string[] => [

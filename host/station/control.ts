@@ -8,9 +8,10 @@
 import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
 import type { TranscriptEntry } from '../../contracts/transcript.ts';
+import type { RemoteServer, RemoteSkill } from '../mcp/index.ts';
 import type { Problem } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
-import type { StationEvent } from '../state/index.ts';
+import type { GateEntry, StationEvent } from '../state/index.ts';
 import type { Granted } from './grants.ts';
 import type { Cleared, PlacedIn } from './placements.ts';
 
@@ -64,10 +65,36 @@ export interface StationStatus {
   readonly web?: { readonly port?: number; readonly problem?: Problem };
 }
 
+/** A server the station is configured with, and what a call of it would meet. */
+export interface McpServerStatus {
+  readonly name: string;
+  /** Unique, where the name is not: `policy/probe`, `project:/repo/probe`, `session:s-1/probe`. */
+  readonly key: string;
+  /** Where it stands. */
+  readonly place: string;
+  readonly status: 'connecting' | 'connected' | 'disabled' | 'needs authentication' | 'failed';
+  /** Why it is disabled or failed. */
+  readonly problem?: Problem;
+  readonly reason?: string;
+  /** How many it has listed. */
+  readonly tools: number;
+}
+export interface McpTool {
+  /** The server's own name, and the one agents call it by. */
+  readonly name: string;
+  readonly as: string;
+  readonly description?: string;
+  /** What the gate does with a call, or `not offered`. */
+  readonly decision: 'allow' | 'ask' | 'deny' | 'not offered';
+  readonly rule: string;
+}
+
 type Session = output<typeof sessions.sessionView>;
+/** The record, with what the gate decided: how often, and the newest decisions, oldest first. */
+type ShownSession = Session & { gate?: { readonly total: number; readonly calls: readonly GateEntry[] } };
 type Summary = output<typeof sessions.list.reply>['sessions'][number];
 
-export interface ControlMethods {
+export interface ControlMethods extends McpMethods {
   status: { params: Record<string, never>; result: StationStatus };
   /** Answers once everything is stopped; the socket closes after it, and the process ends. */
   down: { params: Record<string, never>; result: { stopped: true; pid: number } };
@@ -93,6 +120,13 @@ export interface ControlMethods {
   'bundle.retry': { params: { component: string }; result: BundleStatus };
   /** The skills of the bundles in service, where their admitted bytes lie. */
   'skills.bundled': { params: Record<string, never>; result: { skills: readonly SkillSource[] } };
+  /** Skills of other servers. `address`: a URL or an alias of policy; `skills`: URIs the server may not list. */
+  'skills.add': { params: { address: string; label?: string; skills?: string[] }; result: RemoteServer };
+  'skills.update': { params: { label?: string }; result: { servers: readonly RemoteServer[] } };
+  'skills.approve': { params: { skill: string; digest: string }; result: RemoteSkill };
+  /** A server with all its skills, or the approval of one; `places` as in `bundle.uninstall`. */
+  'skills.remove': { params: { address: string }; result: { removed: string; places: readonly Cleared[] } };
+  'skills.remote': { params: Record<string, never>; result: { servers: readonly RemoteServer[] } };
   /** `places`: the workspaces it had skills in, and what became of them. */
   'bundle.uninstall': {
     params: { id: string };
@@ -113,7 +147,10 @@ export interface ControlMethods {
     result: { file: string; revision: string; text: string; problems: readonly Problem[] };
   };
   /** Waits until the session is `idle`, `not-ready` or `ended` (at most `waitMs`). */
-  'session.create': { params: Request<typeof sessions.create> & { waitMs?: number }; result: Session };
+  'session.create': {
+    params: Request<typeof sessions.create> & { mcpConfig?: string; waitMs?: number };
+    result: Session;
+  };
   /** With `wait`, follows the turn: transcript entries as events, and the turn's end as the result. */
   'session.say': {
     params: Request<typeof sessions.say> & { wait?: boolean };
@@ -121,16 +158,38 @@ export interface ControlMethods {
     result: Reply<typeof sessions.say> & { stopReason?: string; state?: string };
   };
   'session.list': { params: Record<string, never>; result: { sessions: readonly Summary[] } };
-  'session.show': { params: { id: string }; result: Session };
+  'session.show': { params: { id: string }; result: ShownSession };
   /** Entries are events when the caller follows, and when they are too many for one answer. */
   'session.transcript': {
     params: { id: string; follow?: boolean };
     event: TranscriptEntry;
     result: { entries: readonly TranscriptEntry[] };
   };
-  'session.respond': { params: Request<typeof sessions.respond>; result: Record<string, never> };
-  'session.cancel': { params: { id: string }; result: Record<string, never> };
+  /** `content`: what an MCP server asked for in a form. */
+  'session.respond': {
+    params: Request<typeof sessions.respond> & { content?: { [key: string]: unknown } };
+    result: { [key: string]: never };
+  };
+  'session.cancel': { params: { id: string }; result: { [key: string]: never } };
   'session.close': { params: { id: string; waitMs?: number }; result: Session };
+}
+
+/** `server` is a name, or a key where several have it. */
+export interface McpMethods {
+  'mcp.list': { params: { [key: string]: never }; result: { servers: readonly McpServerStatus[] } };
+  'mcp.tools': {
+    params: { server: string };
+    result: { server: McpServerStatus; tools: readonly McpTool[] };
+  };
+  /** As the person at the command line, who answers what the gate would ask by calling. */
+  'mcp.call': {
+    params: { server: string; tool: string; args: { [key: string]: unknown } };
+    result: { result: { readonly [key: string]: unknown } };
+  };
+  /** Each answers when what it starts has begun. */
+  'mcp.reconnect': { params: { server: string }; result: McpServerStatus };
+  'mcp.enable': { params: { server: string }; result: McpServerStatus };
+  'mcp.disable': { params: { server: string }; result: McpServerStatus };
 }
 
 export type Method = keyof ControlMethods;

@@ -1,5 +1,6 @@
 /** What the control socket answers, a method at a time. */
 import type { TopicSaid } from '../bundles/index.ts';
+import type { RemoteSkills } from '../mcp/index.ts';
 import { type PolicySource, policyText } from '../policy/index.ts';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
@@ -9,6 +10,7 @@ import { type Granted, grant, revoke } from './grants.ts';
 import type { Home } from './home.ts';
 import type { Placements } from './placements.ts';
 import type { Residents } from './residents.ts';
+import type { Servers } from './servers.ts';
 import type { SessionHandlers } from './sessions.ts';
 import { version } from './version.ts';
 import type { WebStatus } from './web.ts';
@@ -26,7 +28,11 @@ export interface HandlersOptions {
   readonly policy: PolicySource;
   readonly residents: Residents;
   readonly sessions: SessionHandlers;
+  readonly servers: Pick<Servers, 'handlers' | 'reconcile' | 'unfit'>;
   readonly bundleSkills: () => readonly SkillSource[];
+  readonly remote: RemoteSkills;
+  /** Has what approved skills of other servers lack, where this agent is given skills at all. */
+  readonly retrieveFor: (agent: string) => Promise<void>;
   readonly web: () => WebStatus | undefined;
   readonly placements: Placements;
   readonly conflicts: (claims: readonly TopicSaid[]) => readonly Problem[];
@@ -43,11 +49,13 @@ const defaultEvents = 50;
 
 export const controlHandlers = (options: HandlersOptions): Handlers => {
   const { home, policy, residents, sessions } = options;
+  const mcp = options.servers.handlers;
   /** Every request sees the policy as it is now, also where components wait for a grant. */
   const current =
     <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {
       await residents.reconcile();
+      options.servers.reconcile();
       return work(...args);
     };
   /** A policy that cannot be read grants nothing, so no session could answer: its first problem says why. */
@@ -94,6 +102,21 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     },
     'bundle.retry': current(({ component }) => residents.retry(component)),
     'skills.bundled': current(async () => ok({ skills: options.bundleSkills() })),
+    'skills.add': async (params) => cleared(await options.remote.add(params)),
+    'skills.update': async ({ label }) => {
+      const done = await options.remote.update(label);
+      return cleared(done.ok ? ok({ servers: done.value }) : done);
+    },
+    'skills.approve': ({ skill, digest }) => options.remote.approve(skill, digest),
+    'skills.remove': async ({ address }) => {
+      const gone = await options.remote.remove(address);
+      if (!gone.ok) return gone;
+      const places = await options.placements.clear();
+      const isOfIt = ({ bundle }: { bundle: string }) =>
+        bundle === `mcp:${address}` || bundle.startsWith(`mcp:${address}/`);
+      return ok({ ...gone.value, places: places.filter(isOfIt) });
+    },
+    'skills.remote': async () => ok({ servers: options.remote.list() }),
     'bundle.uninstall': async ({ id }) => {
       const gone = await residents.uninstall(id);
       if (!gone.ok) return gone;
@@ -107,15 +130,34 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       if (unread !== undefined) return failed(unread);
       return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
     },
-    'session.create': readable((params, _emit, signal) => sessions.create(params, signal)),
+    'session.create': readable(async (params, _emit, signal) => {
+      await options.retrieveFor(params.agent);
+      return sessions.create(params, signal);
+    }),
     'session.say': readable(sessions.say),
     'session.list': readable(sessions.list),
     'session.show': readable(({ id }) => sessions.show(id)),
     'session.transcript': readable(sessions.transcript),
-    'session.respond': readable(sessions.respond),
+    'session.respond': readable(async (params) => {
+      const { request, allow, content = {} } = params;
+      const unfit = allow ? options.servers.unfit(request, content) : undefined;
+      return unfit === undefined ? sessions.respond(params) : failed(unfit);
+    }),
     'session.cancel': readable(({ id }) => sessions.cancel(id)),
     'session.close': readable(sessions.close),
+    'mcp.list': readable(mcp['mcp.list']),
+    'mcp.tools': readable(mcp['mcp.tools']),
+    'mcp.call': readable(mcp['mcp.call']),
+    'mcp.reconnect': readable(mcp['mcp.reconnect']),
+    'mcp.enable': readable(mcp['mcp.enable']),
+    'mcp.disable': readable(mcp['mcp.disable']),
   });
+
+  /** What lost its approval leaves the workspaces, where no session uses it. */
+  async function cleared<T>(done: T): Promise<T> {
+    await options.placements.clear();
+    return done;
+  }
 
   /** What changed in policy is in the ledger, and components that waited for it are started. */
   async function changed(kind: 'grant' | 'revoke', done: Result<Granted>): Promise<Result<Granted>> {

@@ -12,6 +12,8 @@ export interface Home {
   readonly database: string;
   readonly packages: string;
   readonly cache: string;
+  /** Retrieved files of other servers' skills. */
+  readonly remote: string;
   readonly logs: string;
   readonly run: string;
 }
@@ -22,6 +24,7 @@ export const homeAt = (dir: string): Home => ({
   database: join(dir, 'station.db'),
   packages: join(dir, 'packages'),
   cache: join(dir, 'cache'),
+  remote: join(dir, 'remote'),
   logs: join(dir, 'logs'),
   run: join(dir, 'run'),
 });

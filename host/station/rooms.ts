@@ -7,19 +7,22 @@ import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
 import { openBundleStore, readBundle, shapeOfTopic, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
-import { outsideOf, provisionFor } from '../context/index.ts';
+import { folderInside, outsideOf, provisionFor, readTextFile, writeTextFile } from '../context/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
 import { ok, type Problem, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
 import { prepareProcess } from '../sandbox/index.ts';
-import { openComponentStore, openEventLog, openRedactor, type State } from '../state/index.ts';
+import { openComponentStore, openEventLog, openGateLog, openRedactor, type State } from '../state/index.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
 import type { Home } from './home.ts';
 import { openStationLog } from './log.ts';
 import { openPlacements } from './placements.ts';
+import type { Asked } from './reach.ts';
+import { openStationRemote } from './remote.ts';
 import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
-import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
-import { promptExpansion, stationSkills } from './skills.ts';
+import { openServers, type Secrets, type Servers } from './servers.ts';
+import { isOver, keeper, liveSessions, sessionHandlers } from './sessions.ts';
+import { promptExpansion, skillServer, stationSkills } from './skills.ts';
 import { openStandings } from './standings.ts';
 import { cleared, tellDiffering, tellWithheld } from './tell.ts';
 import { channelTokens, type OpenWeb, openStationWeb, type WebStatus } from './web.ts';
@@ -50,7 +53,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const { home, state, env, now, drainMs, shipped, port, openWeb } = options;
   prepareProcess();
   const policy = openPolicySource(home.policy);
-  const redact = openRedactor(secretNames(policy.current), env).text;
+  // Opened below, once what it needs is there.
+  let servers: Servers | undefined;
+  const secrets = secretsOf(policy.current, env, () => servers?.secrets());
+  const redact = openRedactor(secrets.names, secrets.values).text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
   // The log reads as a history too: it is where an operator looks first.
@@ -75,6 +81,8 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   });
   for (const found of await bundles.repair()) events.add('repair', found.subject ?? '', found);
 
+  const onBug = (error: unknown): void =>
+    log.station('error', error instanceof Error ? (error.stack ?? error.message) : String(error));
   const store = openComponentStore(state.db);
   const startedAt = now();
   let processCount = 0;
@@ -83,7 +91,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     policy: policy.current,
     env,
     redact,
-    tell: (...told) => bus.tell(...told),
+    tell: (component, topic, payload, flow) => {
+      if (topic === 'station.process.exited') servers?.ended((payload as { process: string }).process);
+      bus.tell(component, topic, payload, flow);
+    },
     hasRoom: (component, flow) => bus.hasRoom(component, flow),
     log: log.component,
     newId: () => {
@@ -106,10 +117,19 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       tellWithheld(events, agent, provision);
       return provision;
     },
-    outside: outsideOf,
-    placeSkills: (cwd: string, sink: string) => {
-      return placements.place(cwd, sink, bundleSkills());
+    serversFor: async (component: string, asked: Asked) => {
+      const provision = await servers?.serversFor(component, asked);
+      if (provision?.ok === true) tellWithheld(events, asked.agent, provision.value);
+      return provision ?? refuse('mcp/not-open');
     },
+    outside: outsideOf,
+    placeSkills: (cwd: string, sink: string) => remote.place(cwd, sink, bundleSkills()),
+  };
+  const files = {
+    read: (asked: Omit<Parameters<typeof readTextFile>[0], 'redact'>) => readTextFile({ ...asked, redact }),
+    write: (asked: Omit<Parameters<typeof writeTextFile>[0], 'redact'>) =>
+      writeTextFile({ ...asked, redact }),
+    folder: folderInside,
   };
   const bus = openBus({
     state,
@@ -120,14 +140,16 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     ports: {
       log: log.component,
       wake: wakes.wake,
-      write: capability.write,
+      write: (component, process, text) =>
+        capability.write(component, process, servers?.filled(component, process, text) ?? text),
       kill: (component, id) => {
         events.add('kill', `${component} ${id}`);
         capability.kill(component, id);
       },
+      release: capability.release,
       owns: capability.owns,
       settleSpawns: capability.settleSpawns,
-      call: answerCalls({ policy: policy.current, store, process: capability, context }),
+      call: answerCalls({ policy: policy.current, store, process: capability, context, files }),
     },
   });
   bus.onEased(capability.eased);
@@ -145,21 +167,48 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       await capability.endAllOf(component);
     },
   });
-  const sessions = sessionHandlers(bus, redact, promptExpansion(stationSkills(bundleSkills)));
+  const library = stationSkills(bundleSkills);
+  const gateLog = openGateLog(state.db, now, redact);
+  const opened = openServers({
+    home: home.dir,
+    logs: home.logs,
+    policyFile: home.policy,
+    policy: policy.current,
+    env,
+    redact,
+    processes,
+    bus,
+    log: gateLog,
+    run: startedAt.toString(36),
+    skills: (cwd) => skillServer(library, cwd, policy.current),
+    onBug,
+  });
+  servers = opened;
+  const sessions = sessionHandlers(bus, redact, promptExpansion(library), gateLog);
   const placements = openPlacements({
     db: state.db,
     now,
     events,
-    installed: (id) => bundles.active().some(({ manifest }) => manifest.id === id),
+    installed: (id) => remote.skills.holds(id) || bundles.active().some(({ manifest }) => manifest.id === id),
     has: (id, name) => {
       const bundle = bundles.active().find(({ manifest }) => manifest.id === id);
       return bundle === undefined || skillsOf(bundle).some((skill) => skill.name === name);
     },
     live: () => liveSessions(sessions),
   });
+  const remote = openStationRemote({
+    db: state.db,
+    home,
+    policy: policy.current,
+    env,
+    now,
+    events,
+    placements,
+  });
   let tidy: Promise<void> = Promise.resolve();
-  bus.listen(sessionTopics.changed.id, (event) => {
-    if (isOver((event as { state: string }).state)) tidy = tidy.then(() => cleared(placements, log));
+  bus.listen(sessionTopics.changed.id, (event, from) => {
+    if (from === keeper && isOver((event as { state: string }).state))
+      tidy = tidy.then(() => cleared(placements, log));
   });
   residents.start();
   await installShipped(shipped, residents, store, (id, why) => {
@@ -173,8 +222,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     env,
     bundleSkills,
     report: events.add,
-    onBug: (error) =>
-      log.station('error', error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    onBug,
   });
 
   // What uninstalled bundles left, and whether placed skills are as they were: nobody waits for either.
@@ -190,6 +238,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const quiesce = () => {
     closing ??= (async () => {
       await web.close();
+      await opened.close();
       placements.close();
       await residents.settled();
       await tidy;
@@ -201,6 +250,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       await bus.close();
       await residents.departed();
       await processes.endAll();
+      gateLog.flush();
       events.flush();
       state.close();
       log.close();
@@ -212,7 +262,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     policy,
     residents,
     sessions,
+    servers: opened,
     bundleSkills,
+    remote: remote.skills,
+    retrieveFor: remote.retrieveFor,
     web: web.status,
     placements,
     conflicts: bundles.conflicts,
@@ -231,23 +284,41 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   return { handlers, quiesce, web: web.status };
 };
 
-/** The variables policy names: those whose values must never be seen. A new set only when policy changed. */
-const secretNames = (current: () => Policy) => {
+/**
+ * What must never be seen: the values of the variables policy and its servers name, and values that stand in an entry
+ * or were made here. New objects only when something changed.
+ */
+const secretsOf = (
+  current: () => Policy,
+  env: Readonly<Record<string, string | undefined>>,
+  ofServers: () => Secrets | undefined,
+) => {
   let revision: string | undefined;
+  let seen: Secrets | undefined;
   let names: ReadonlySet<string> = new Set();
-  return () => {
-    const policy = current();
-    if (policy.revision !== revision) {
-      revision = policy.revision;
-      // Names once known stay known: a variable taken out of policy may still stand in a running agent's output.
-      names = new Set([
-        ...names,
-        ...[...policy.programs.values()].flatMap((program) => program.inherit),
-        ...[...policy.origins.values()].flatMap((origin) => origin.bearer ?? []),
-        ...channelTokens(policy),
-      ]);
-    }
-    return names;
+  // Values by what they are stand beside the environment, under names no variable can have.
+  const values: Record<string, string | undefined> = Object.create(env);
+  return {
+    values,
+    names: () => {
+      const policy = current();
+      const servers = ofServers();
+      if (policy.revision !== revision || servers !== seen) {
+        revision = policy.revision;
+        seen = servers;
+        for (const [what, value] of servers?.values ?? []) values[`{${what}}`] = value;
+        // What was known once stays known: it may still stand in a running agent's output.
+        names = new Set([
+          ...names,
+          ...[...policy.programs.values()].flatMap((program) => program.inherit),
+          ...[...policy.origins.values()].flatMap((origin) => origin.bearer ?? []),
+          ...channelTokens(policy),
+          ...(servers?.names ?? []),
+          ...[...(servers?.values.keys() ?? [])].map((what) => `{${what}}`),
+        ]);
+      }
+      return names;
+    },
   };
 };
 

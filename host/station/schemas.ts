@@ -18,6 +18,9 @@ const granting = z.strictObject({
   permissions: z.array(z.string().min(1).max(100)).min(1).max(32).exactOptional(),
 });
 
+const serverName = z.string().min(1).max(5_000);
+const byServer = z.strictObject({ server: serverName });
+
 export const paramsOf = {
   status: nothing,
   down: nothing,
@@ -38,6 +41,18 @@ export const paramsOf = {
   'bundle.retry': z.strictObject({ component: z.string().min(1).max(400) }),
   'bundle.uninstall': byId,
   'skills.bundled': nothing,
+  'skills.add': z.strictObject({
+    address: z.string().min(1).max(2_048),
+    label: z.string().min(1).max(100).exactOptional(),
+    skills: z.array(z.string().min(1).max(4_096)).min(1).max(64).exactOptional(),
+  }),
+  'skills.update': z.strictObject({ label: z.string().min(1).max(100).exactOptional() }),
+  'skills.approve': z.strictObject({
+    skill: z.string().min(1).max(4_200),
+    digest: z.string().min(1).max(100),
+  }),
+  'skills.remove': z.strictObject({ address: z.string().min(1).max(4_200) }),
+  'skills.remote': nothing,
   'bundle.grant': granting,
   'bundle.revoke': granting,
   events: z.strictObject({
@@ -45,14 +60,28 @@ export const paramsOf = {
     follow: z.boolean().exactOptional(),
   }),
   'policy.show': nothing,
-  'session.create': sessions.create.request.extend({ waitMs: waitMs.exactOptional() }).strict(),
+  'session.create': sessions.create.request
+    .extend({ mcpConfig: z.string().min(1).max(4_096).exactOptional(), waitMs: waitMs.exactOptional() })
+    .strict(),
   'session.say': sessions.say.request.extend({ wait: z.boolean().exactOptional() }).strict(),
   'session.list': nothing,
   'session.show': byId,
   'session.transcript': z.strictObject({ id, follow: z.boolean().exactOptional() }),
-  'session.respond': sessions.respond.request.strict(),
+  'session.respond': sessions.respond.request
+    .extend({ content: z.record(z.string(), z.unknown()).exactOptional() })
+    .strict(),
   'session.cancel': byId,
   'session.close': z.strictObject({ id, waitMs: waitMs.exactOptional() }),
+  'mcp.list': nothing,
+  'mcp.tools': byServer,
+  'mcp.call': z.strictObject({
+    server: serverName,
+    tool: z.string().min(1).max(1_000),
+    args: z.record(z.string(), z.unknown()),
+  }),
+  'mcp.reconnect': byServer,
+  'mcp.enable': byServer,
+  'mcp.disable': byServer,
 } as const satisfies { readonly [M in Method]: z.ZodType<Params<M>> };
 
 /** The request around them. */

@@ -3,18 +3,22 @@ import type { output } from 'zod';
 import { sessions } from '../../contracts/topics/index.ts';
 import { foldTranscript, type TranscriptRow } from '../../contracts/transcript.ts';
 import type { Bus } from '../bus/index.ts';
+import { readMcpConfig } from '../mcp/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import type { GateLog } from '../state/index.ts';
 import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
 import { followRows } from './follow.ts';
 import type { LiveSession } from './placements.ts';
 import type { ExpandPrompt } from './skills.ts';
 
-type Session = MethodResult<'session.show'>;
+type Session = MethodResult<'session.create'>;
 type Changed = output<typeof sessions.changed.event>;
 
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
 const pageRows = 500;
+/** Decisions of the gate that are told with a session. */
+const shownCalls = 200;
 /** New rows are read together: a reader sees them this much later at most, ms. */
 const rowsWaitMs = 1;
 /** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
@@ -27,8 +31,8 @@ const cutText = (text: string): string =>
     ? text
     : `${text.slice(0, entryUnits).toWellFormed()}\n[cut: ${text.length - entryUnits} of ${text.length} characters]`;
 const source = 'station:control';
-/** Who is asked, and whose word on sessions counts: another bundle may handle the same topics. */
-const sessionsComponent = 'bearpunch.sessions:sessions';
+/** Who keeps the sessions: it is asked, and its word on them counts. Another bundle may handle the same topics. */
+export const keeper = 'bearpunch.sessions:sessions';
 
 export interface SessionHandlers {
   readonly create: (params: Params<'session.create'>, signal: AbortSignal) => Promise<Result<Session>>;
@@ -38,7 +42,8 @@ export interface SessionHandlers {
     signal: AbortSignal,
   ) => Promise<Result<ControlMethods['session.say']['result']>>;
   readonly list: () => Promise<Result<MethodResult<'session.list'>>>;
-  readonly show: (id: string) => Promise<Result<Session>>;
+  /** With what the gate decided. */
+  readonly show: (id: string) => Promise<Result<MethodResult<'session.show'>>>;
   readonly transcript: (
     params: Params<'session.transcript'>,
     emit: (entry: TranscriptEntry) => void,
@@ -55,9 +60,10 @@ export const sessionHandlers = (
   bus: Bus,
   redact: (text: string) => string,
   expand: ExpandPrompt,
+  gate: Pick<GateLog, 'of'>,
 ): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
-    (await bus.command(topic.id, payload, { source, to: sessionsComponent })) as Result<T>;
+    (await bus.command(topic.id, payload, { source, to: keeper })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
   // Rows were redacted when they came; this is for variables policy named since.
@@ -75,7 +81,7 @@ export const sessionHandlers = (
     let later: NodeJS.Timeout | undefined;
     const stop = bus.listen(sessions.changed.id, (event, teller) => {
       const changed = event as Changed;
-      if (changed.id !== id || teller !== sessionsComponent) return;
+      if (changed.id !== id || teller !== keeper) return;
       pending.push(changed);
       const rowsAlone =
         before !== undefined &&
@@ -181,9 +187,20 @@ export const sessionHandlers = (
   };
 
   return {
-    show,
-    create: async ({ waitMs = defaultWaitMs, ...request }, signal) => {
-      const created = await ask<output<typeof sessions.create.reply>>(sessions.create, request);
+    show: async (id) => {
+      const session = await show(id);
+      if (!session.ok) return session;
+      const gated = gate.of(id, shownCalls);
+      return gated.total === 0 ? session : ok({ ...session.value, gate: gated });
+    },
+    create: async ({ waitMs = defaultWaitMs, mcpConfig, ...request }, signal) => {
+      // What is wrong with the file is told before there is a session.
+      const config = mcpConfig === undefined ? ok(undefined) : readMcpConfig(mcpConfig);
+      if (!config.ok) return config;
+      const created = await ask<output<typeof sessions.create.reply>>(
+        mcpConfig === undefined ? sessions.create : sessions.createV2,
+        mcpConfig === undefined ? request : { ...request, mcpConfig },
+      );
       if (!created.ok) return created;
       return until(created.value.id, (session) => session.state !== 'opening', waitMs, signal);
     },
@@ -257,7 +274,7 @@ export const sessionHandlers = (
         watched.stop();
       }
     },
-    respond: (params) => ask(sessions.respond, params),
+    respond: (params) => ask(params.content === undefined ? sessions.respond : sessions.respondV2, params),
     cancel: (id) => ask(sessions.cancel, { id }),
     close: async ({ id, waitMs = defaultWaitMs }) => {
       const asked = await ask(sessions.close, { id });

@@ -5,6 +5,8 @@
  */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { StationServer } from '../mcp/index.ts';
+import type { Policy } from '../policy/index.ts';
 import { ok, type Result } from '../problems/index.ts';
 import type { SkillLibrary, SkillSource } from '../skills/index.ts';
 import { installation } from './home.ts';
@@ -44,3 +46,22 @@ export const promptExpansion =
     const { renderSkill } = await import('../skills/index.ts');
     return document.ok ? ok(renderSkill({ document: document.value, dir: skill.dir }, rest)) : document;
   };
+
+/** The tool `Skill` of a session's agent, behind the gateway: skills that policy denies are not told of. */
+export const skillServer = async (
+  library: SkillLibrary,
+  cwd: string,
+  policy: () => Policy,
+): Promise<StationServer> => {
+  const { decide, mountSkills } = await import('../mcp/index.ts');
+  const denied = (skill: string): boolean => decide(policy().permissions, { skill }).decision === 'deny';
+  const offered: SkillLibrary = {
+    ...library,
+    look: async (where) => {
+      const found = await library.look(where);
+      return { ...found, skills: found.skills.filter(({ name }) => !denied(name)) };
+    },
+  };
+  // The gate has decided before it is called.
+  return mountSkills({ library: offered, cwd, decide: () => undefined });
+};

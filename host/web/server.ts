@@ -4,11 +4,19 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import {
+  admission,
+  challenge,
+  isLocal,
+  parseBody,
+  readBytes,
+  sendError,
+  sendPlain,
+  sendWeb,
+  type Tokens,
+} from '../http/index.ts';
 import { bodyBytes, bodyDepth, type Channel } from '../mcp/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
-import { admission, challenge, isLocal, type Tokens } from './access.ts';
-import { parseBody, readBytes } from './body.ts';
-import { sendError, sendPlain, sendWeb } from './send.ts';
 
 export interface WebOptions {
   /** 0: any free one. */
@@ -50,6 +58,14 @@ const serveMcp = async (
     const headers = { ...closing, 'www-authenticate': challenge(admitted) };
     return sendError(response, 401, -32_000, 'A token is needed.', headers);
   }
+  const gone = (): AbortSignal => {
+    const controller = new AbortController();
+    response.once('close', () => controller.abort());
+    return controller.signal;
+  };
+  const stream =
+    request.method === 'GET' ? await channel.listen({ headers: request.headers, gone }) : undefined;
+  if (stream !== undefined) return sendWeb(response, stream);
   if (request.method !== 'POST') {
     return sendError(response, 405, -32_000, 'Method not allowed.', { ...closing, allow: 'POST' });
   }
@@ -64,11 +80,6 @@ const serveMcp = async (
   }
   const body = parseBody(bytes, bodyDepth);
   if ('status' in body) return sendError(response, body.status, body.code, body.message);
-  const gone = (): AbortSignal => {
-    const controller = new AbortController();
-    response.once('close', () => controller.abort());
-    return controller.signal;
-  };
   const answer = await channel.answer({ headers: request.headers, body: body.value, gone });
   if (answer instanceof Response) await sendWeb(response, answer);
   else sendPlain(response, answer);

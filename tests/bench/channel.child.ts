@@ -1,22 +1,44 @@
 /**
- * One server of the channel benchmark in a process of its own: `channel.child.ts ours|sdk|floor PLACE`. `sdk` is the
+ * One server of the channel benchmark in a process of its own: `channel.child.ts ours|sdk|floor|memory PLACE`. `sdk` is the
  * official handler with the official catalog, `floor` answers every request with the bytes of a file and does nothing
- * else. Tells its port on standard output and ends with its standard input.
+ * else, `memory` reads every published file once and prints the bytes it holds then. Tells its port on standard output and ends with its standard input.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { readResource } from '../../host/mcp/channel/answers.ts';
+import { openCatalog } from '../../host/mcp/channel/catalog.ts';
 import { openChannel } from '../../host/mcp/index.ts';
 import { openWeb } from '../../host/web/index.ts';
 
 const [mode = '', place = ''] = process.argv.slice(2);
-process.stdin.on('end', () => process.exit(0)).resume();
 
 const listen = (listener: RequestListener): void => {
   const server = createServer(listener);
   server.listen(0, '127.0.0.1', () => console.log((server.address() as AddressInfo).port));
 };
 
+if (mode === 'memory') {
+  const catalog = openCatalog({
+    sources: () => ({ bundles: [], folders: [place], frontmatter: 'complete' }),
+    report: ({ where }) => console.error(where),
+  });
+  const published = await catalog.look();
+  for (const uri of published.files.keys()) {
+    const answered = readResource(published, uri);
+    if ('error' in answered) throw new Error(uri);
+  }
+  // What a collection lets go is freed by the next one.
+  for (let round = 0; round < 4; round += 1) {
+    await setImmediate();
+    globalThis.gc?.();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  console.log(heapUsed + external);
+  process.exit(0);
+}
+process.stdin.on('end', () => process.exit(0)).resume();
 if (mode === 'ours') {
   const channel = openChannel({
     server: { name: 'bench', version: '0' },

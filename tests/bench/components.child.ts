@@ -76,6 +76,7 @@ const openBench = async (limits = defaultLimits) => {
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
+      release: () => undefined,
       owns: () => false,
       settleSpawns: () => undefined,
       call: () => ({ ok: true, value: null }),

@@ -1,28 +1,26 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the placeholders of a skill look like those of a template
 /**
- * Skills: expanding a body of 100 KB (at most 2 ms), and the first listing of 1,000 skills of 10 files with all digests
- * (at most twice `sha256sum` of the tree, in the same run), later ones from memory. Prints one line of JSON a number.
+ * Skills: expanding a body of 100 KB, and the first listing of 1,000 skills of 10 files with all digests beside
+ * `sha256sum` of the tree, later ones from memory.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSkillLibrary, renderSkill } from '../../host/skills/index.ts';
+import { type Measured, median } from './report.ts';
 
 const rounds = 5;
-const median = (numbers: readonly number[]): number =>
-  [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+/** Longest expansion, ms. */
+const expandMs = 2;
+
 const timed = async (work: () => unknown): Promise<number> => {
   const began = performance.now();
   await work();
   return performance.now() - began;
 };
-const say = (name: string, numbers: Record<string, number>): void => {
-  const rounded = Object.entries(numbers).map(([key, value]) => [key, Number(value.toFixed(2))]);
-  console.log(JSON.stringify({ name, ...Object.fromEntries(rounded) }));
-};
 
-const expansion = async (): Promise<void> => {
+const expansion = async (): Promise<Measured> => {
   const line =
     'Deploy $target with $ARGUMENTS from ${JUPITER_SKILL_DIR}, costs $HOME $10 and some plain words.\n';
   const body = line.repeat(Math.ceil(100_000 / line.length));
@@ -30,10 +28,18 @@ const expansion = async (): Promise<void> => {
   const first = await timed(() => renderSkill(skill, 'staging now'));
   const warm: number[] = [];
   for (let round = 0; round < 50; round += 1) warm.push(await timed(() => renderSkill(skill, 'staging now')));
-  say('skills: expand 100 KB', { bytes: body.length, firstMs: first, medianMs: median(warm), reachMs: 2 });
+  return {
+    what: 'expanding a body of 100 KB with 3,000 placeholders',
+    ours: median(warm),
+    reference: expandMs,
+    unit: 'ms',
+    referenceIs: 'the goal itself',
+    goal: { atMost: 1 },
+    note: `the first one in a process: ${first.toFixed(2)} ms.`,
+  };
 };
 
-const listing = async (): Promise<void> => {
+const listing = async (): Promise<Measured> => {
   const dir = mkdtempSync(join(tmpdir(), 'jupiter-bench-'));
   try {
     const root = join(dir, '.jupiter', 'skills');
@@ -66,18 +72,18 @@ const listing = async (): Promise<void> => {
       first.push(await timed(list));
       later.push(await timed(list));
     }
-    say('skills: list 1,000 of 10 files', {
-      sha256sumMs: median(reference),
-      coldMs: first[0] ?? Number.NaN,
-      firstMs: median(first),
-      laterMs: median(later),
-      ratio: median(first) / median(reference),
-      reach: 2,
-    });
+    return {
+      what: 'library, first listing with every digest, 1,000 skills of 10 files',
+      ours: median(first),
+      reference: median(reference),
+      unit: 'ms',
+      referenceIs: '`sha256sum` of the tree',
+      goal: { atMost: 2 },
+      note: `later ones, from memory: ${median(later).toFixed(0)} ms.`,
+    };
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
 };
 
-await expansion();
-await listing();
+export const bench = async (): Promise<readonly Measured[]> => [await expansion(), await listing()];

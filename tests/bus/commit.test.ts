@@ -53,6 +53,7 @@ const bench = (t: TestContext, granted: readonly string[] = everyPermission) => 
       wake: (name, token, afterMs) => done.push(`wake ${name} ${token} ${afterMs}`),
       write: (name, process, text) => done.push(`write ${name} ${process} ${text} with ${stored()}`),
       kill: (name, process) => done.push(`kill ${name} ${process}`),
+      release: (name, terminal) => done.push(`release ${name} ${terminal}`),
       owns: (name, process) => name === component.name && process === 'mine',
       settleSpawns: () => undefined,
       call: () => ({ ok: true, value: null }),

@@ -32,7 +32,6 @@ const testerBytes = (): Promise<Uint8Array> => {
         entry: join(root, 'tests', 'fixtures', 'guests', 'tester.ts'),
         out: join(dir, 'tester.wasm'),
         permissions,
-        wit: join(root, 'wit', '0.1.0'),
       });
     } finally {
       rmSync(dir, { recursive: true, force: true });
@@ -121,6 +120,7 @@ export const openBusBench = async (
       wake: () => undefined,
       write: () => undefined,
       kill: () => undefined,
+      release: () => undefined,
       owns,
       settleSpawns: (_name, message, kept) => void done.push(`settle ${message} ${kept}`),
       call: (name, call) => {

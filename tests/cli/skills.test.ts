@@ -105,3 +105,17 @@ test('skills list shows the hint of a skill where its arguments belong', async (
   assert.ok(answer.ok);
   assert.match(answer.value.plain, /^ship <where> \[when\] {2}\[project/m);
 });
+
+test('skills complete: names with their hints, then what a hint offers at this place', async (t) => {
+  const { desk, ask } = bench(t);
+  const text = skillText('ship', 'Go.', 'argument-hint: <here|there> [when]\n');
+  desk.write('repo/.jupiter/skills/ship/SKILL.md', text);
+  const typed = async (prompt: string): Promise<string> => {
+    const answer = await ask('complete', prompt, '--cwd', desk.at('repo'));
+    return answer.ok ? answer.value.plain : answer.problem.code;
+  };
+  assert.equal(await typed('/sh'), '/ship <here|there> [when]');
+  assert.equal(await typed('/ship '), '/ship here\n/ship there');
+  assert.equal(await typed('/ship th'), '/ship there');
+  assert.equal(await typed('/nothing x'), '');
+});

@@ -41,7 +41,7 @@ test('servers an agent drops without a word are skipped under any alias', () => 
     { name: 'remote', transport: { type: 'http' as const, url: 'http://h' } },
   ];
   const { noStdio } = familyOf('Copilot');
-  const { handedOver, skipped } = handOver(servers, { http: true, noStdio });
+  const { handedOver, skipped } = handOver(servers, 's-1', { http: true, noStdio });
   assert.deepEqual(handedOver, ['remote']);
   assert.deepEqual(skipped, [{ name: 'local', reason: noStdio }]);
 });

@@ -28,7 +28,10 @@ export interface Published {
 export interface Platform {
   readonly now?: () => number;
   readonly spawn?: (program: string, cwd: string) => string;
+  readonly offered?: (process: string, agent: string) => unknown;
   readonly servers?: (agent: string) => unknown;
+  /** Where a test says nothing, as `servers`. */
+  readonly serversFor?: (session: string, agent: string, cwd: string, mcpConfig?: string) => unknown;
   readonly placeSkills?: (cwd: string, sink: string) => unknown;
   readonly outside?: (cwd: string, paths: readonly string[]) => readonly string[];
 }
@@ -164,8 +167,22 @@ export const loadGuest = async (wasm: string, platform: Platform = {}): Promise<
       write: (process: string, text: string) => void current.written.push({ process, text }),
       kill: (process: string) => void current.killed.push(process),
     },
+    'bearpunch:station/workspace': {
+      offered: platform.offered ?? (() => ({ read: false, write: false, terminals: false })),
+      readTextFile: missing('readTextFile'),
+      writeTextFile: missing('writeTextFile'),
+    },
+    'bearpunch:station/terminals': {
+      create: missing('create'),
+      output: missing('output'),
+      kill: () => undefined,
+      release: () => undefined,
+    },
     'bearpunch:station/session-context': {
       servers: platform.servers ?? missing('servers'),
+      serversFor:
+        platform.serversFor ??
+        ((_session: string, agent: string) => (platform.servers ?? missing('servers'))(agent)),
       placeSkills: platform.placeSkills ?? missing('placeSkills'),
       outside: platform.outside ?? missing('outside'),
     },

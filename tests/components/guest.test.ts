@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { buildComponent, narrowedWorld } from '../../components/guest/build.ts';
 import { type Guest, loadGuest, refusal, type Sent } from './guest-host.ts';
 
-const wit = resolve('wit/0.1.0');
+const wit = resolve('wit/0.3.0');
 const entry = resolve('tests/fixtures/components/trials.ts');
 const everything = ['store:own', 'bus:publish', 'process:spawn', 'session-context:provision'];
 let folder = '';
@@ -140,7 +140,7 @@ test('a component imports only what its permissions allow, and is told what to a
     'bearpunch:station/log',
     'bearpunch:station/random',
   ]);
-  assert.equal(guest.imports.length, 7);
+  assert.equal(guest.imports.length, 9);
   assert.equal(one('trial.nothing', {}, poor).outcome.tag, 'replied');
   const { outcome } = one('trial.store', { key: 'k' }, poor);
   assert.ok(outcome.tag === 'failed');

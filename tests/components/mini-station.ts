@@ -24,6 +24,7 @@ export interface MiniOptions {
   readonly programs?: Readonly<Record<string, readonly [string, ...string[]]>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly servers?: Platform['servers'];
+  readonly serversFor?: Platform['serversFor'];
   readonly placeSkills?: Platform['placeSkills'];
   readonly outside?: Platform['outside'];
 }
@@ -40,7 +41,7 @@ interface Seen {
 }
 export interface MiniStation {
   /** Runs a command to its end; its reply, or throws its problem. */
-  readonly ask: (topic: string, payload: unknown) => Record<string, unknown>;
+  readonly ask: (topic: string, payload: unknown, source?: string) => Record<string, unknown>;
   /** Delivers as if `source` had sent it. */
   readonly inject: (component: string, sent: Sent) => void;
   /** Resolves with the first event, past or to come, that the test is waiting for. */
@@ -48,6 +49,8 @@ export interface MiniStation {
   readonly seen: readonly Seen[];
   readonly logs: readonly string[];
   readonly faults: readonly string[];
+  /** Commands nobody handled, as faults have them. */
+  readonly unhandled: readonly string[];
   /** What was written to processes, a line each. */
   readonly written: readonly string[];
   readonly wakes: readonly { readonly component: string; readonly token: string; readonly afterMs: number }[];
@@ -140,7 +143,16 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
       children.get(text.process)?.stdin?.write(text.text);
     }
     for (const id of asked.killed) end(id);
-    for (const wake of asked.wakes) wakes.push({ component: from.name, ...wake });
+    for (const wake of asked.wakes) {
+      wakes.push({ component: from.name, ...wake });
+      // What is to be next is next; nothing else of the clock runs here.
+      if (wake.afterMs === 0)
+        from.inbox.push({
+          topic: 'station.woke',
+          payload: JSON.stringify({ token: wake.token }),
+          source: 'station',
+        });
+    }
     logs.push(...asked.logs);
     for (const { topic, payload, to, token } of asked.published) {
       const parsed = JSON.parse(payload) as Record<string, unknown>;
@@ -175,7 +187,7 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
     if (outcome.tag === 'failed' && outcome.val.code.startsWith('component/'))
       faults.push(`${to.name} ${sent.topic}: ${outcome.val.message} ${outcome.val.evidence ?? ''}`);
     if (sent.token === undefined) return;
-    if (sent.source === 'station:test') replies.set(sent.token, fate);
+    if (sent.source.startsWith('station:')) replies.set(sent.token, fate);
     else
       byName(sent.source).inbox.push({
         topic: 'station.reply',
@@ -211,6 +223,7 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
       const guest = await loadGuest(join(folder, component.entry), {
         spawn: spawnProgram(id),
         ...(options.servers === undefined ? {} : { servers: options.servers }),
+        ...(options.serversFor === undefined ? {} : { serversFor: options.serversFor }),
         ...(options.placeSkills === undefined ? {} : { placeSkills: options.placeSkills }),
         ...(options.outside === undefined ? {} : { outside: options.outside }),
       });
@@ -220,7 +233,7 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
 
   let asks = 0;
   return {
-    ask: (topic, payload) => {
+    ask: (topic, payload, source = 'station:test') => {
       const fault = refused(topic, 'request', payload);
       if (fault !== undefined) throw new Error(fault);
       asks += 1;
@@ -229,7 +242,7 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
       handler?.inbox.push({
         topic,
         payload: JSON.stringify(payload),
-        source: 'station:test',
+        source,
         token,
       } as Sent);
       pump();
@@ -252,6 +265,9 @@ export const startMini = async (options: MiniOptions): Promise<MiniStation> => {
     seen,
     logs,
     faults,
+    get unhandled() {
+      return faults.filter((text) => text.endsWith('has 0 handlers'));
+    },
     written,
     wakes,
     guest: (name) => byName(name).guest,

@@ -126,7 +126,16 @@ test('C8: updates as agents send them, with nulls, extra fields and unknown kind
     assert.deepEqual(readUpdate(update), { as: 'update', update: expected });
   for (const update of [null, 7, [], {}, { sessionUpdate: 3 }])
     assert.equal(readUpdate(update).as, 'malformed');
-  assert.equal(readUpdate({ sessionUpdate: 'session_info_update', title: 'x' }).as, 'quiet');
+  for (const [title, said] of [
+    ['x', 'x'],
+    ['', null],
+    [null, null],
+  ] as const)
+    assert.deepEqual(readUpdate({ sessionUpdate: 'session_info_update', title }), {
+      as: 'titled',
+      title: said,
+    });
+  assert.equal(readUpdate({ sessionUpdate: 'session_info_update' }).as, 'quiet');
   assert.deepEqual(
     readUpdate({
       sessionUpdate: 'usage_update',

@@ -26,7 +26,7 @@ const run = (home: string, args: readonly string[]): Promise<string> =>
 
 test('the Inspector reads every kind of file, one process each', { timeout: 170_000 }, async (t) => {
   const launcher = join(
-    installed('@modelcontextprotocol/inspector', '2.12.0'),
+    await installed('@modelcontextprotocol/inspector', '2.12.0'),
     ...['clients', 'launcher', 'build', 'index.js'],
   );
   const home = mkdtempSync(join(tmpdir(), 'jupiter-inspector-'));

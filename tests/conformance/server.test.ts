@@ -20,8 +20,8 @@ interface Check {
 }
 
 let suite = '';
-before(() => {
-  suite = join(installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'), 'dist', 'index.js');
+before(async () => {
+  suite = join(await installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'), 'dist', 'index.js');
 });
 
 const checksOf = async (

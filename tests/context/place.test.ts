@@ -171,6 +171,18 @@ describe('placing', () => {
   });
 });
 
+it("P5: a skill of another server never takes a name from a bundle's, whatever its label", async (t) => {
+  const home = temporary(t);
+  const cwd = join(home, 'ws');
+  mkdirSync(cwd);
+  const remote = skill(home, 'mcp-a-tidy', { 'far.md': '1' }, { bundle: 'mcp:a/tidy' });
+  const own = skill(home, 'mcp-a-tidy', { 'near.md': '2' }, { bundle: 'z.tools' });
+  assert.deepEqual(
+    (await place(cwd, remote, own)).map(({ bundle, decision }) => `${bundle} ${decision}`),
+    ['mcp:a/tidy refused', 'z.tools placed'],
+  );
+});
+
 describe('P3: nothing is written through a link, and the link stays', () => {
   const rows: readonly string[] = [
     '.claude',

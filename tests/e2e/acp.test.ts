@@ -3,7 +3,7 @@
  * to processes alone (C5, C6, C15) stands in processes.test.ts.
  */
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TranscriptEntry } from '../../contracts/transcript.ts';
@@ -53,6 +53,9 @@ const agents: Readonly<Record<string, readonly string[]>> = {
   quota: ['usage', 'quota'],
   modes: ['modes'],
   rich: ['rich'],
+  titles: ['titles'],
+  late: ['late'],
+  polite: ['polite'],
 };
 const marker = `acp-test-${process.pid}`;
 const alias = (id: string) => `fixture-${id}`;
@@ -114,6 +117,16 @@ test('agents that misbehave', async (t) => {
       .map((name) => readFileSync(join(folder, name), 'utf8'))
       .join('');
   };
+
+  // Takes the five seconds a cancel is given: looked at in the end.
+  const givenUp = (async () => {
+    const { id } = await create('late');
+    const said = say(id);
+    while ((await show(id)).state !== 'running');
+    await bench.ask('session', 'cancel', id);
+    await said;
+    return id;
+  })();
 
   await t.test('C1: noise goes to the log, frames are read', async () => {
     const { said } = await turn('noise');
@@ -268,6 +281,59 @@ test('agents that misbehave', async (t) => {
       assert.match((await create('plain')).approval ?? '', /decides by itself/);
     },
   );
+  await t.test('the agent names its session; a name a person gave stays', async () => {
+    const { id } = await create('titles');
+    const named = await create('titles', '--title', 'by a person');
+    const titles = async () => {
+      const { sessions } = await bench.ask<{ sessions: { id: string; title?: string }[] }>('session', 'list');
+      return [id, named.id].map((each) => sessions.find((one) => one.id === each)?.title);
+    };
+    for (const each of [id, named.id]) await say(each, 'about the station');
+    assert.deepEqual(await titles(), ['about the station', 'by a person']);
+    await say(id, 'another');
+    assert.equal((await bench.ask<{ title?: string }>('session', 'show', id)).title, 'another');
+    await say(id, 'none');
+    assert.deepEqual(await titles(), [undefined, 'by a person']);
+  });
+  await t.test(
+    'an agent is asked to close its session; without the grant to write it is ended all the same',
+    async () => {
+      const heard = () => {
+        const lines = bench.read('heard').split('\n');
+        rmSync(join(bench.workspace, 'heard'));
+        return lines;
+      };
+      await bench.ask('session', 'close', (await create('polite')).id);
+      assert.equal(heard().at(-1), 'session/close');
+      const [{ id }, plain] = [await create('polite'), await create('plain')];
+      const revoked = policy();
+      bench.policy(
+        JSON.stringify({
+          ...revoked,
+          grants: { ...revoked.grants, 'bearpunch.adapter': ['store:own', 'bus:publish'] },
+        }),
+      );
+      for (const each of [id, plain.id])
+        assert.equal((await bench.ask<Shown>('session', 'close', each)).state, 'closed');
+      assert.equal(heard().includes('session/close'), false);
+      assert.deepEqual(processesNaming(`polite - ${marker}`), []);
+      bench.policy(JSON.stringify(policy()));
+    },
+  );
+  await t.test('C7: what an agent asks after the station gave it up is denied, and recorded', async () => {
+    const id = await givenUp;
+    assert.match((await show(id)).reason ?? '', /agent\/cancel-ignored/);
+    const end = performance.now() + 10_000;
+    while (!existsSync(join(bench.workspace, 'late'))) {
+      assert.ok(performance.now() < end, 'it is answered');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    assert.equal(bench.read('late'), 'file -32603\npermission never');
+    const { entries } = await bench.ask<Said>('session', 'transcript', id);
+    const entry = entries.findLast(({ role }) => role === 'permission');
+    assert.equal(entry?.state, 'denied');
+    assert.match(entry?.text ?? '', /after the station had given it up/);
+  });
   await t.test('plan, thought, image, diff, usage and commands, for a person and for a program', async () => {
     const { id, said, shown } = await turn('rich');
     const text = said.entries.map((entry) => `${entry.role}: ${entry.text}`).join('\n');

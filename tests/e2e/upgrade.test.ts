@@ -45,7 +45,6 @@ const oldBundles = async (dir: string): Promise<string> => {
       entry: join(source, 'components', 'sessions', 'component.ts'),
       out: join(out, 'sessions', 'component.wasm'),
       permissions: JSON.parse(manifest).components[0].permissions,
-      wit: join(repository, 'wit', '0.1.0'),
     });
     const packed = await packBundle(join(out, 'sessions'));
     assert.ok(packed.ok, JSON.stringify(packed));

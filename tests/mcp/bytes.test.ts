@@ -5,6 +5,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import test from 'node:test';
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport as AnyTransport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ResourceListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { openCatalog } from '../../host/mcp/channel/catalog.ts';
 import { pageOf } from '../../host/mcp/channel/pages.ts';
 import type { LeftOut } from '../../host/mcp/index.ts';
@@ -284,16 +288,58 @@ test('list_changed: whoever listens at 2026-07-28 is told, though nobody asks an
   await stream.until('notifications/subscriptions/acknowledged');
   writeFiles(desk.dir, { 'b/SKILL.md': skill('b') });
   await stream.until('notifications/resources/list_changed');
-  const capability = async (sent: ReturnType<typeof modernRequest>) =>
-    (await post(desk.port, sent)).message.result?.['capabilities'] as {
-      resources: { listChanged?: boolean };
-    };
-  assert.equal((await capability(modernRequest('server/discover'))).resources.listChanged, true);
-  // Without sessions there is no way to tell clients of older revisions, and none is promised.
-  const initialize = olderRequest('initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 't', version: '1' },
+  const discovered = (await post(desk.port, modernRequest('server/discover'))).message.result;
+  assert.deepEqual(discovered?.['capabilities'], {
+    resources: { listChanged: true },
+    extensions: { 'io.modelcontextprotocol/skills': { directoryRead: true } },
   });
-  assert.equal((await capability(initialize)).resources.listChanged, false);
+});
+
+test('list_changed: the official client v1, of an older revision, is told on the stream it opens', {
+  timeout: 30_000,
+}, async (t) => {
+  const desk = await openDesk(t, { 'a/SKILL.md': skill('a') }, { tokens: ['a-token'] });
+  const client = new OlderClient({ name: 'test', version: '1' });
+  t.after(() => client.close());
+  const told = new Promise<void>((resolve) => {
+    client.setNotificationHandler(ResourceListChangedNotificationSchema, () => resolve());
+  });
+  // The client opens its stream in its own time, so the change comes when the server has it.
+  const requestInit = { headers: { authorization: 'Bearer a-token' } };
+  const opened = Promise.withResolvers<void>();
+  const counting: typeof fetch = async (input, init) => {
+    const answer = await fetch(input, init);
+    if (init?.method === 'GET') opened.resolve(assert.equal(answer.status, 200));
+    return answer;
+  };
+  const transport = new OlderTransport(new URL(desk.url), { requestInit, fetch: counting });
+  await client.connect(transport as unknown as AnyTransport);
+  assert.equal(client.getServerCapabilities()?.resources?.listChanged, true);
+  await opened.promise;
+  writeFiles(desk.dir, { 'b/SKILL.md': skill('b') });
+  await told;
+  const { resources } = await client.listResources();
+  assert.equal(resources.length, 2);
+});
+
+test('a GET that asks for no stream of an older revision is refused; of streams there are only so many', async (t) => {
+  const desk = await openDesk(t, { 'a/SKILL.md': skill('a') });
+  const controller = new AbortController();
+  t.after(() => controller.abort());
+  // Held, since the stream of an answer that nobody holds is closed.
+  const held: Response[] = [];
+  const get = async (headers: Record<string, string>): Promise<number> => {
+    const answer = await fetch(desk.url, { headers, signal: controller.signal });
+    held.push(answer);
+    return answer.status;
+  };
+  const accept = 'text/event-stream';
+  assert.equal(await get({ accept: 'application/json' }), 405);
+  assert.equal(await get({ accept, 'mcp-protocol-version': '2026-07-28' }), 405);
+  assert.equal(await get({ accept, 'mcp-protocol-version': '1999-01-01' }), 405);
+  const statuses = await Promise.all(Array.from({ length: 65 }, () => get({ accept })));
+  assert.deepEqual(
+    statuses.filter((status) => status !== 200),
+    [503],
+  );
 });

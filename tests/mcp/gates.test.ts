@@ -1,8 +1,7 @@
 /** X1, X2, X5: what is refused before anything is done, each by its status. */
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { admission, isLocal } from '../../host/web/access.ts';
-import { isDeeper } from '../../host/web/body.ts';
+import { admission, isDeeper, isLocal } from '../../host/http/index.ts';
 import { modernRequest, olderRequest, openDesk, post, type Sent, skill, skillsIn } from './published.ts';
 
 const token = 'a-token.of_the~test+x/=';

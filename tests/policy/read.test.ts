@@ -13,7 +13,7 @@ const whole = `{
   // comments are read
   "$schema": "./policy.schema.json",
   "grants": { "z.tools": ["store:own"], "a.tools": [] },
-  "agents": { "two": { "program": "p" }, "one": { "program": "q", "provider": "e.x:y", "approve": "auto" } },
+  "agents": { "two": { "program": "p" }, "one": { "program": "q", "provider": "e.x:y", "approve": "auto", "host": { "files": "write" } } },
   "programs": {
     "p": { "command": "cmd", "args": ["-x"], "inherit": ["PATH"], "trust": "full" },
     "q": { "command": "other", },
@@ -40,8 +40,14 @@ describe('a policy that can be read', () => {
       program: 'p',
       provider: 'bearpunch.adapter:adapter',
       approve: 'manual',
+      host: { read: false, write: false, terminals: false },
     });
-    assert.deepEqual(policy.agents.get('one'), { program: 'q', provider: 'e.x:y', approve: 'auto' });
+    assert.deepEqual(policy.agents.get('one'), {
+      program: 'q',
+      provider: 'e.x:y',
+      approve: 'auto',
+      host: { read: true, write: true, terminals: false },
+    });
     assert.deepEqual([...policy.agents.keys()], ['one', 'two']);
     assert.deepEqual(policy.programs.get('q'), { command: 'other', args: [], inherit: [], trust: 'none' });
     assert.equal(policy.programs.get('p')?.trust, 'full');
@@ -51,6 +57,7 @@ describe('a policy that can be read', () => {
       consumers: ['one'],
       exposure: 'direct',
       tools: ['probe'],
+      elicitation: 'queue',
     });
   });
   it('an alias that refers to nothing is no problem of the policy', () => {

@@ -65,10 +65,10 @@ test('each folder of wit/ has its adapter, and each adapter says what its WIT sa
     });
 });
 
-/** What 0.2.0 adds: a function to an interface, and an interface. */
+/** What 0.4.0 adds: a function to an interface, and an interface. */
 const nextWit = (text: string): string =>
   text
-    .replace('package bearpunch:station@0.1.0;', 'package bearpunch:station@0.2.0;')
+    .replace('package bearpunch:station@0.3.0;', 'package bearpunch:station@0.4.0;')
     .replace('  put: func(key: string, value: string);', '$&\n  has: func(key: string) -> bool;')
     .replace(
       '/// Permission `bus:publish`.',
@@ -78,11 +78,11 @@ const nextWit = (text: string): string =>
 
 const nextAdapter = `
 import type { Release } from './release.ts';
-import { since010 } from './since-0.1.0.ts';
+import { since030 } from './since-0.3.0.ts';
 
-const { imports, component, serve } = since010;
-export const since020: Release = {
-  version: '0.2.0',
+const { imports, component, serve } = since030;
+export const since040: Release = {
+  version: '0.4.0',
   component,
   imports: {
     ...imports,
@@ -125,17 +125,17 @@ const copied = (t: Lifetime) => {
 };
 
 const addRelease = (dir: string): Against => {
-  const witPath = join(dir, 'wit', '0.2.0');
-  cpSync(join(dir, 'wit', '0.1.0'), witPath, { recursive: true });
+  const witPath = join(dir, 'wit', '0.4.0');
+  cpSync(join(dir, 'wit', '0.3.0'), witPath, { recursive: true });
   edit(join(witPath, 'station.wit'), nextWit);
   const adapters = join(dir, 'host', 'sandbox', 'releases');
-  writeFileSync(join(adapters, 'since-0.2.0.ts'), nextAdapter);
+  writeFileSync(join(adapters, 'since-0.4.0.ts'), nextAdapter);
   edit(join(adapters, 'index.ts'), (text) =>
     text
-      .replace('[since010]', '[since010, since020]')
-      .replace("from './since-0.1.0.ts';", "$&\nimport { since020 } from './since-0.2.0.ts';"),
+      .replace('[since010, since020, since030]', '[since010, since020, since030, since040]')
+      .replace("from './since-0.3.0.ts';", "$&\nimport { since040 } from './since-0.4.0.ts';"),
   );
-  return { version: '0.2.0', witPath, interfaces: [...since010.interfaces, 'words'] };
+  return { version: '0.4.0', witPath, interfaces: [...since010.interfaces, 'words'] };
 };
 
 const grantWords = (dir: string): void =>
@@ -182,7 +182,7 @@ test('a component built before an addition and one built after it run side by si
     t.after(() => started.value.stop());
     return { send: () => started.value.handle([message1('m', '{"a":1}')]), result: promise };
   };
-  const both = [await run(old, '0.1.0'), await run(fresh, '0.2.0')];
+  const both = [await run(old, '0.1.0'), await run(fresh, '0.4.0')];
   for (const { send } of both) send();
   const replies = await Promise.all(
     both.map(async ({ result }) => {
@@ -205,8 +205,8 @@ test('a component built before an addition and one built after it run side by si
     const refused = await admitComponent(fresh, { cache, permissions, limits: defaultLimits });
     assert.ok(!refused.ok);
     assert.equal(refused.problem.code, 'sandbox/release-unknown');
-    assert.match(refused.problem.subject ?? '', /^bearpunch:station\/[a-z-]+@0\.2\.0$/);
-    assert.equal(refused.problem.evidence, 'this station serves 0.1.0');
+    assert.match(refused.problem.subject ?? '', /^bearpunch:station\/[a-z-]+@0\.3\.0$/);
+    assert.equal(refused.problem.evidence, 'this station serves 0.1.0, 0.2.0, 0.3.0');
   });
   await t.test('an interface without a row among the permissions cannot be imported', async () => {
     const other = copied(t);
@@ -217,7 +217,7 @@ test('a component built before an addition and one built after it run side by si
   });
   await t.test('so it does where only what is exported says the release', async () => {
     const bytes = await wat(
-      '(component (instance $c) (export "bearpunch:station/component@0.2.0" (instance $c)))',
+      '(component (instance $c) (export "bearpunch:station/component@0.4.0" (instance $c)))',
     );
     const refused = await admitComponent(bytes, { cache, permissions, limits: defaultLimits });
     assert.equal(codeOf(refused), 'sandbox/release-unknown');
@@ -230,9 +230,9 @@ test('T15: the addition passes `contracts check`; an edit of what was released d
   assert.deepEqual(told(await repo.update()), []);
   repo.commit('0.1.0');
   addRelease(dir);
-  assert.deepEqual(told(await repo.check()), ['unlocked wit/0.2.0']);
+  assert.deepEqual(told(await repo.check()), ['unlocked wit/0.4.0']);
   assert.deepEqual(told(await repo.update()), []);
-  repo.commit('0.2.0');
+  repo.commit('0.4.0');
   assert.deepEqual(told(await repo.check({ ci: true })), []);
   edit(join(dir, 'wit', '0.1.0', 'station.wit'), (text) => text.replace('count: u32', 'count: u64'));
   assert.deepEqual(told(await repo.check()), ['shape-changed wit/0.1.0']);

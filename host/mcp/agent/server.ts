@@ -1,78 +1,71 @@
 /**
- * The station's own MCP server for a session's agent: the tool `Skill`, which only reads, and instructions that list
- * what there is. Skills are looked at for each call, so one that was added since is there. Serves one agent over its
- * standard streams; the SDK is loaded here, so this file is imported when a server is started.
+ * The station's own MCP server for a session's agent: the tool `Skill`, which only reads, the same as a prompt for a
+ * person at the agent, with completions, and instructions that list what there is. Skills are looked at for each call,
+ * so one that was added since is there. It is built for a gateway to mount, or serves one agent over its standard
+ * streams; the SDK is loaded here, so this file is imported when a server is needed.
  */
 import { once } from 'node:events';
-import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { completable, McpServer, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { catalogueLines, type Look, renderSkill, type Skill } from '../../skills/index.ts';
+import { argumentSuggestions, nameSuggestions, type SkillLibrary } from '../../skills/index.ts';
+import {
+  type Decide,
+  expandSkill,
+  skillArguments,
+  skillInstructions,
+  skillName,
+  skillTool,
+  toolResult,
+} from './tool.ts';
 
 export interface SkillServerOptions {
   readonly server: { readonly name: string; readonly version: string };
-  readonly look: () => Promise<Look>;
+  readonly library: SkillLibrary;
+  /** The session's working directory: whose project skills count. */
+  readonly cwd: string;
+  /** Default: every skill may be used. */
+  readonly decide?: Decide;
 }
 
-/** Longest name and arguments, characters. */
-const nameCharacters = 200;
-const argumentCharacters = 100_000;
-
-const heading =
-  'Skills of this workspace. Call the tool Skill with the name of one that fits the task, and follow it:';
-
-/** Undefined where there is no skill. */
-export const skillInstructions = (skills: readonly Skill[]): string | undefined => {
-  const lines = catalogueLines(skills);
-  return lines.length === 0 ? undefined : [heading, ...lines].join('\n');
-};
-
-const told = (text: string, isError = false): CallToolResult => ({
-  content: [{ type: 'text', text }],
-  ...(isError ? { isError } : {}),
-});
-
-/** What the tool answers: the expanded body, or what is there instead. */
-export const callSkill = (look: Look, name: string, args = ''): CallToolResult => {
-  const wanted = name.replace(/^\//, '').normalize('NFC');
-  const skill = look.skills.find((one) => one.name === wanted);
-  if (skill === undefined) {
-    const names = look.skills.map((one) => one.name).join(', ');
-    return told(`There is no skill ${JSON.stringify(name)}. There are: ${names || 'none'}.`, true);
-  }
-  const document = skill.document();
-  if (document.ok) return told(renderSkill({ document: document.value, dir: skill.dir }, args));
-  const { message, fix = '' } = document.problem;
-  return told(`${message} ${fix}`.trim(), true);
-};
-
-const openServer = async ({ server, look }: SkillServerOptions): Promise<McpServer> => {
+/** A server of the SDK, not connected yet. Its instructions are those of this moment. */
+export const buildSkillServer = async (options: SkillServerOptions): Promise<McpServer> => {
+  const { server, library, cwd, decide = () => undefined } = options;
+  const look = () => library.look({ cwd });
   const instructions = skillInstructions((await look()).skills);
   const mcp = new McpServer(server, instructions === undefined ? {} : { instructions });
-  mcp.registerTool(
-    'Skill',
+  const { name: toolName, ...config } = skillTool;
+  mcp.registerTool(toolName, config, async ({ name, arguments: args = '' }) =>
+    toolResult(await expandSkill(await look(), name, args, decide)),
+  );
+  const names = async (typed: string): Promise<string[]> =>
+    nameSuggestions((await look()).skills, typed).map(({ name }) => name);
+  mcp.registerPrompt(
+    toolName,
     {
       title: 'Skill',
-      description:
-        'Returns the instructions of a skill, with its arguments put in. Reads only; runs nothing.',
-      inputSchema: z.object({
-        name: z.string().min(1).max(nameCharacters).describe('The name of the skill.'),
-        arguments: z
-          .string()
-          .max(argumentCharacters)
-          .optional()
-          .describe('What would stand behind /name, as a person types it.'),
+      description: 'Puts the instructions of a skill into the conversation, with its arguments put in.',
+      argsSchema: z.object({
+        name: completable(skillName(), (typed) => names(typed)),
+        arguments: completable(skillArguments(), async (typed, context) => {
+          const wanted = context?.arguments?.['name']?.replace(/^\//, '').normalize('NFC');
+          const skill = (await look()).skills.find(({ name }) => name === wanted);
+          return skill === undefined ? [] : [...argumentSuggestions(skill, typed)];
+        }).optional(),
       }),
-      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async ({ name, arguments: args }) => callSkill(await look(), name, args),
+    async ({ name, arguments: args = '' }) => {
+      const told = await expandSkill(await look(), name, args, decide);
+      if ('refused' in told) throw new ProtocolError(ProtocolErrorCode.InvalidParams, told.refused);
+      return { messages: [{ role: 'user', content: { type: 'text', text: told.text } }] };
+    },
   );
   return mcp;
 };
 
 /** Resolves when the agent has closed its end. */
 export const serveSkills = async (options: SkillServerOptions): Promise<void> => {
-  const served = serveStdio(() => openServer(options));
+  const served = serveStdio(() => buildSkillServer(options));
   await once(process.stdin, 'end');
   await served.close();
 };

@@ -5,6 +5,7 @@
 import { type Catalog, openCatalog, type Sources } from './catalog.ts';
 import { type FastPath, type Headers, openFastPath, type Reply } from './fast.ts';
 import { listenMs } from './limits.ts';
+import { changeStream, isListening, type Listener } from './listen.ts';
 import type { LeftOut } from './publish.ts';
 import type { SdkPath } from './sdk.ts';
 
@@ -17,6 +18,11 @@ export interface ChannelRequest {
 }
 export interface Channel {
   readonly answer: (request: ChannelRequest) => Promise<Reply | Response>;
+  /**
+   * The stream a client of an older revision opens with GET, which hears of changes; undefined where the request asks for
+   * no such stream.
+   */
+  readonly listen: (request: Pick<ChannelRequest, 'headers' | 'gone'>) => Promise<Response | undefined>;
   readonly close: () => Promise<void>;
 }
 export interface ChannelOptions {
@@ -27,8 +33,6 @@ export interface ChannelOptions {
   /** For the test that compares both ways: leave everything to the SDK. */
   readonly onlySdk?: boolean;
 }
-
-type Listener = (event: { kind: 'resources_list_changed' }) => void;
 
 const webHeaders = (headers: Headers): globalThis.Headers => {
   const found = new globalThis.Headers();
@@ -110,6 +114,12 @@ export const openChannel = (options: ChannelOptions): Channel => {
         }),
         body,
       );
+    },
+    listen: async ({ headers, gone }) => {
+      if (!isListening(headers)) return undefined;
+      // What is there now is what a change is told against.
+      await catalog.look();
+      return changeStream(streams, gone(), watch);
     },
     close: async () => {
       clearInterval(timer);

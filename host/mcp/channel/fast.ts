@@ -33,7 +33,8 @@ export interface FastOptions {
 }
 
 export const modern = '2026-07-28';
-const older: ReadonlySet<string> = new Set([
+/** Revisions that are served without sessions. */
+export const older: ReadonlySet<string> = new Set([
   '2025-11-25',
   '2025-06-18',
   '2025-03-26',

@@ -59,10 +59,10 @@ export const openSdkPath = async (options: SdkOptions): Promise<SdkPath> => {
   });
 
   const handler = createMcpHandler(
-    ({ era }) => {
+    () => {
       const mcp = new McpServer(options.server, {
-        // Older revisions are served without sessions, so nothing could reach their clients unasked.
-        capabilities: { resources: { listChanged: era === 'modern' } },
+        // Clients of older revisions hear of it on the stream they open with GET.
+        capabilities: { resources: { listChanged: true } },
       });
       skills.attach(mcp);
       mcp.server.setRequestHandler('resources/list', async ({ params }) =>

@@ -53,9 +53,43 @@ export const context = codes({
     message: 'The agent is a consumer of the server and did not get it.',
     fix: '`jupiter policy explain --agent NAME` shows the rule.',
   },
+  'context/listing-budget': {
+    message:
+      'The skills placed together do not fit into the list the agent shows its model; it cuts or drops some.',
+    fix: 'Shorten descriptions, or uninstall what is not needed; `jupiter skills check` tells what each takes.',
+  },
   'context/in-use': {
     message: 'A session that is not over was given this skill, so it stays.',
     fix: 'It is taken away when the session is closed.',
+  },
+  'context/path-outside': {
+    message: 'The path does not lie inside the workspace, or a link stands on its way.',
+    fix: 'Name a file below the workspace by a path without links.',
+  },
+  'context/file-missing': {
+    message: 'There is no such file in the workspace.',
+    fix: 'Look at the folder; paths are absolute or relative to the workspace.',
+  },
+  'context/not-a-file': {
+    message: 'What stands there is no ordinary file.',
+    fix: 'Name a file.',
+  },
+  'context/file-too-long': {
+    message: 'The file, or the part of it that was asked for, is longer than the station hands over.',
+    fix: 'Ask for fewer lines at a time.',
+  },
+  'context/not-text': {
+    message: 'The file is not text in UTF-8.',
+    fix: 'Read it with a tool that takes bytes.',
+  },
+  'context/holds-secret': {
+    message:
+      'The text holds the value of a variable that policy names; the station neither reads nor writes it.',
+    fix: 'Keep the value in the environment, and name the variable in the file instead.',
+  },
+  'context/twin': {
+    message: 'A file or folder stands there whose name some systems would take for the same.',
+    fix: 'Use the name that is there, or another one.',
   },
   'context/placed-missing': {
     message: 'A placed file is gone.',

@@ -45,6 +45,18 @@ export const process = codes({
     message: 'Policy does not trust this program, so it is not started.',
     fix: 'Set `"trust": "full"` on it in `policy.jsonc` if you do.',
   },
+  'process/not-offered': {
+    message: 'Policy does not offer this to the agent.',
+    fix: 'Set `host` of the agent in `policy.jsonc` if it should have it, and create the session again.',
+  },
+  'process/terminal-unknown': {
+    message: 'The agent has no such terminal.',
+    fix: 'Use the ID that the terminal was created with; a released one is gone.',
+  },
+  'process/too-many-terminals': {
+    message: 'The agent has as many terminals as it may.',
+    fix: 'Release the ones that are not needed any more.',
+  },
   'process/too-many': {
     message: 'The component runs as many processes as it may.',
     fix: 'Close some of its sessions.',

@@ -9,6 +9,7 @@ export const session = codes({
     message: 'There is no such session.',
     fix: 'List the sessions with `jupiter session list`.',
   },
+  'session/not-the-station': { message: 'Only the station itself may say this.' },
   'session/opening': {
     message: 'The agent has not opened its session yet.',
     fix: 'Wait until `jupiter session show` says idle.',

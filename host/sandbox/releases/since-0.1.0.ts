@@ -19,10 +19,10 @@ import { overlaidScan } from '../worker/overlay.ts';
 import {
   placements,
   provision as provisioned,
+  resultOf,
   spawned,
   storedEntries,
   storedValue,
-  thrown,
 } from '../worker/shapes.ts';
 import type { Interface, Release } from './release.ts';
 
@@ -108,8 +108,6 @@ const answered = (answer: SyncAnswer): unknown => {
   if (answer.ok) return answer.value;
   throw new HostFault(answer.problem.code, answer.problem.message);
 };
-/** An answer of type `result<…, problem>`. */
-const resultOf = (answer: SyncAnswer): unknown => (answer.ok ? answer.value : thrown(answer.problem));
 
 const serve: Release['serve'] = (ledger, ask) => {
   const random = globalThis.crypto.getRandomValues.bind(globalThis.crypto);

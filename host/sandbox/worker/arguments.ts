@@ -21,10 +21,16 @@ export const longest = {
   program: 256,
   agent: 256,
   path: 4_096,
+  argument: 32_768,
+  /** Of one file that is written. */
+  content: 4 * 1024 * 1024,
 } as const;
 
 /** Most paths of one `session-context.outside`. */
 export const mostPaths = 1_000;
+
+/** Most arguments of one command, and most variables. */
+export const mostArguments = 1_000;
 
 const wrong = (place: string, expected: string): never => {
   throw new HostFault('sandbox/host-argument', `${place}: expected ${expected}`);
@@ -51,6 +57,14 @@ export const integer = (value: unknown, place: string, cap: number): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= cap
     ? value
     : wrong(place, `a whole number from 0 to ${cap}`);
+export const optionalInteger = (value: unknown, place: string, cap: number): number | null =>
+  value === undefined || value === null ? null : integer(value, place, cap);
+export const record = (value: unknown, place: string): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)
+    : wrong(place, 'a record');
+export const list = (value: unknown, place: string, most: number): readonly unknown[] =>
+  Array.isArray(value) && value.length <= most ? value : wrong(place, `a list of at most ${most}`);
 const levels: ReadonlySet<unknown> = new Set<LogLevel>(['debug', 'info', 'warn', 'error']);
 export const level = (value: unknown, place: string): LogLevel =>
   levels.has(value) ? (value as LogLevel) : wrong(place, 'a log level');

@@ -16,14 +16,18 @@ export const isLocal = (host: string | undefined, origin: string | undefined): b
 export type Tokens = readonly string[] | 'none';
 export type Admission = 'in' | 'no-token' | 'wrong-token';
 
-const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+/** SHA-256. */
+export const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 const bearer = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** The token of an `Authorization` header, RFC 6750; undefined where it holds none. */
+export const bearerOf = (authorization: string): string | undefined => bearer.exec(authorization)?.[1];
 
 /** `tokens` are values; an empty list lets nobody in. */
 export const admission = (authorization: string | undefined, tokens: Tokens): Admission => {
   if (tokens === 'none') return 'in';
   if (authorization === undefined) return 'no-token';
-  const [, token] = bearer.exec(authorization) ?? [];
+  const token = bearerOf(authorization);
   if (token === undefined) return 'wrong-token';
   const given = digest(token);
   let found = false;

@@ -1,0 +1,200 @@
+/**
+ * A call. Who is not offered a tool cannot call it, by whatever way; what is offered is decided at this moment, by the
+ * rules as they are now. A call that is allowed goes to the server while its record is written, and its answer leaves
+ * when both are done.
+ */
+import { problem } from '../../problems/index.ts';
+import type { Answered, Json } from '../connections/edge.ts';
+import type { Decision, Wanted } from '../gate/edge.ts';
+import { answerAsk } from './asks.ts';
+import type { GateRow } from './edge.ts';
+import { nameCharacters, shownCharacters } from './limits.ts';
+import { failure, invalidParams, isRecord, notification, passedOn } from './protocol.ts';
+import { notConnected, toldAsResult } from './refusals.ts';
+import type { Room } from './room.ts';
+import type { Round } from './rounds.ts';
+import { connectionOf, type Exchange, type Place } from './visits.ts';
+
+const shown = (args: Json): string => {
+  const text = JSON.stringify(args, undefined, 2);
+  return text.length <= shownCharacters ? text : `${text.slice(0, shownCharacters)}…`;
+};
+
+const wantedOf = ({ server }: Place, tool: string, args: Json): Wanted => {
+  if (server.upstream !== 'station' || tool !== 'Skill') return { server: server.original, tool };
+  // As the tool itself reads the name.
+  return {
+    skill: String(args['name'] ?? '')
+      .replace(/^\//, '')
+      .normalize('NFC'),
+  };
+};
+
+const nameIn = (wanted: Wanted): string => ('skill' in wanted ? `Skill(${wanted.skill})` : wanted.tool);
+
+interface Settled {
+  readonly allowed: boolean;
+  readonly rule: string;
+  readonly refusal?: Answered;
+}
+
+/** Asks whoever answers for the session; what the rules say may have changed when the answer comes. */
+const settle = async (
+  { ports, isOffered }: Room,
+  exchange: Exchange,
+  wanted: Wanted,
+  name: string,
+  args: Json,
+): Promise<Settled> => {
+  const { place } = exchange;
+  const denied = ({ rule }: Decision): Settled => ({
+    allowed: false,
+    rule,
+    refusal: toldAsResult(problem('gateway/denied', { evidence: rule })),
+  });
+  const decided = ports.decide(place.session.id, wanted);
+  if (decided.decision === 'deny') return denied(decided);
+  if (decided.decision === 'allow') return { allowed: true, rule: decided.rule };
+  const { server, session, alias } = place;
+  // Nobody would hear what became of it.
+  const signal = AbortSignal.any([exchange.stop.signal, exchange.left.signal]);
+  exchange.waiting = 'waiting for an approval';
+  const answer = await ports.ask(
+    {
+      session: session.id,
+      title: `${nameIn(wanted)} of ${server.original}`,
+      tool: `mcp__${alias}__${name}`,
+      text: shown(args),
+      kind: 'call',
+    },
+    signal,
+  );
+  exchange.waiting = undefined;
+  const rule = `${decided.rule}, ${answer.why}`;
+  if (signal.aborted) return { allowed: false, rule: `${decided.rule}, withdrawn`, refusal: { result: {} } };
+  if (!answer.allow) {
+    return {
+      allowed: false,
+      rule,
+      refusal: toldAsResult(problem('gateway/not-approved', { evidence: rule })),
+    };
+  }
+  const again = ports.decide(session.id, wanted);
+  if (again.decision === 'deny') return denied(again);
+  if (!isOffered(place, name)) {
+    const gone: Decision = { decision: 'deny', rule: `servers.${server.original} (no longer offered)` };
+    return denied(gone);
+  }
+  return { allowed: true, rule };
+};
+
+const callStation = async ({ ports }: Room, place: Place, tool: string, args: Json): Promise<Answered> => {
+  const station = await ports.skills(place.session.id);
+  return { result: await station.call(tool, args) };
+};
+
+/** The request at the server, with all that may come before its answer. */
+export const forward = async (
+  { ports }: Room,
+  round: Pick<Round, 'exchange' | 'signal'> & Partial<Pick<Round, 'toClient'>>,
+  method: string,
+  params: Json,
+  tool: string,
+): Promise<Answered> => {
+  const { exchange } = round;
+  const connection = connectionOf(exchange.place.server);
+  if (connection === undefined) return failure(invalidParams, 'No such method here');
+  const { progressToken } = exchange;
+  return connection.request(method, params, {
+    signal: round.signal,
+    onAsk: answerAsk(ports, () => round.exchange, tool, round.toClient),
+    ...(progressToken === undefined
+      ? {}
+      : {
+          onProgress: (progress: Json) => {
+            const { send, progressToken: now } = round.exchange;
+            if (now !== undefined)
+              send(notification('notifications/progress', { ...progress, progressToken: now }));
+          },
+        }),
+  });
+};
+
+/** Through rounds where the client may be asked by them, straight otherwise. */
+export const throughRounds = (
+  { rounds }: Room,
+  exchange: Exchange,
+  subject: string,
+  start: (round: Pick<Round, 'exchange' | 'signal'> & Partial<Pick<Round, 'toClient'>>) => Promise<Answered>,
+): Promise<Answered> => {
+  const { capabilities, place, era, ask } = exchange;
+  const may =
+    'sampling' in capabilities ||
+    'roots' in capabilities ||
+    ('elicitation' in capabilities && place.server.elicitation === 'agent');
+  if (may && era === 'modern' && ask === undefined) return rounds.begin(exchange, subject, start);
+  return start({
+    exchange,
+    signal: exchange.stop.signal,
+    ...(may && ask !== undefined
+      ? { toClient: ({ method, params }, signal) => ask(method, params, signal) }
+      : {}),
+  });
+};
+
+export const callTool = async (room: Room, exchange: Exchange, params: Json): Promise<Answered> => {
+  const { ports } = room;
+  const { place } = exchange;
+  const { name, arguments: given = {} } = params;
+  if (typeof name !== 'string' || !isRecord(given)) {
+    return failure(invalidParams, 'Invalid params: a call has a name, and arguments that are an object');
+  }
+  const subject = `tools/call ${name}`;
+  const again = room.rounds.resume(exchange, subject, params);
+  if (again !== undefined) return again;
+
+  const row = (tool: string, decision: GateRow['decision'], rule: string): Promise<void> =>
+    ports.record({
+      session: place.session.id,
+      server: place.server.original,
+      tool: tool.slice(0, nameCharacters),
+      decision,
+      rule,
+    });
+  const offer = room.offerOf(place) ?? (await room.offerSoon(place));
+  const found = offer.byName.get(name);
+  const connection = connectionOf(place.server);
+  const isDown = connection !== undefined && connection.status().state !== 'connected';
+  // While nothing is known of a server no tool of it is unknown.
+  if (isDown && (found !== undefined || connection.about() === undefined)) {
+    return toldAsResult(notConnected(place.server.original, connection));
+  }
+  if (found === undefined) {
+    await row(name, 'denied', 'not offered');
+    return failure(invalidParams, `Unknown tool: ${name.slice(0, nameCharacters)}`);
+  }
+  const { original } = found;
+  const wanted = wantedOf(place, original, given);
+  const settled = await settle(room, exchange, wanted, name, given);
+  if (!settled.allowed) {
+    await row(nameIn(wanted), 'denied', settled.rule);
+    return settled.refusal ?? { result: {} };
+  }
+  room.observe(place, 'used');
+  return throughRounds(room, exchange, subject, async (round) => {
+    const kept = row(nameIn(wanted), 'allowed', settled.rule);
+    const passed = passedOn(params);
+    const call =
+      connection === undefined
+        ? callStation(room, place, original, given)
+        : forward(
+            room,
+            round,
+            'tools/call',
+            original === name ? passed : { ...passed, name: original },
+            `mcp__${place.alias}__${name}`,
+          );
+    const [answered] = await Promise.all([call, kept]);
+    return 'problem' in answered ? toldAsResult(answered.problem) : answered;
+  });
+};

@@ -1,0 +1,172 @@
+/**
+ * What a server tells unasked, and whom it is passed to. A connection is shared by sessions, so a thing that cannot be
+ * said to belong to one of them is told to none: a log message goes to the session whose request runs there, and to
+ * nobody where two have one.
+ */
+import type { Answered, Connection, Json } from '../connections/edge.ts';
+import { notification } from './protocol.ts';
+import { notConnected, toldAsError } from './refusals.ts';
+import { isSame, type Room } from './room.ts';
+import { type Client, connectionOf, type Exchange, type Place } from './visits.ts';
+
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+export const isLevel = (value: unknown): value is string => levels.includes(String(value));
+/** Whether a message is at least as severe as asked for; what no level of ours says is. */
+export const isLoud = (level: unknown, least: string | undefined): boolean =>
+  least === undefined || !isLevel(level) || levels.indexOf(level) >= levels.indexOf(least);
+
+export const toolsChanged = 'notifications/tools/list_changed';
+const lists: readonly string[] = [
+  'notifications/prompts/list_changed',
+  'notifications/resources/list_changed',
+];
+
+/** Pure: whose log message it is, of the places that use the connection. */
+export const whose = (places: readonly Place[]): Place | undefined => {
+  const busy = places.filter(({ exchanges }) => exchanges.size > 0);
+  const candidates = busy.length > 0 ? busy : places;
+  return candidates.length === 1 ? candidates[0] : undefined;
+};
+
+const tellListeners = ({ listeners }: Place, method: string, params: Json): void => {
+  for (const { wants, tell } of [...listeners]) if (wants(method, params)) tell(method, params);
+};
+
+const lastOf = <T>(values: Iterable<T>): T | undefined => [...values].at(-1);
+
+const tellLog = ({ clients, anyone, exchanges }: Place, params: Json): void => {
+  const message = notification('notifications/message', params);
+  for (const exchange of exchanges) {
+    const { era, logLevel, send } = exchange;
+    if (era === 'modern' && logLevel !== undefined && isLoud(params['level'], logLevel)) send(message);
+  }
+  for (const client of [...clients.values(), anyone]) {
+    if (!isLoud(params['level'], client.level)) continue;
+    // Beside the answer it was written for, where there is one.
+    const running: Exchange | undefined = lastOf(client.running.values());
+    if (running?.era === 'older') running.send(message);
+    else client.stream?.tell('notifications/message', params);
+  }
+};
+
+export interface Upstreams {
+  /** Follows the server of a place; called when it is visited. */
+  readonly visit: (place: Place) => void;
+  readonly leave: (place: Place) => void;
+  readonly subscribe: (place: Place, uri: string) => Promise<Answered>;
+  readonly unsubscribe: (place: Place, uri: string) => Promise<void>;
+  /** The least severe level of any client is the server's. */
+  readonly leveled: (place: Place) => void;
+  /** Status or tools of a connection are others now. */
+  readonly changed: (connection: Connection) => void;
+  /** A turn ended: what was held is told. */
+  readonly release: (place: Place) => void;
+}
+
+export const openUpstreams = (room: Room): Upstreams => {
+  interface Followed {
+    readonly places: Set<Place>;
+    readonly stop: () => void;
+  }
+  const followed = new Map<Connection, Followed>();
+  const at = new Map<Place, Connection>();
+
+  /** Told once, and only where the agent was shown something else. */
+  const tellTools = (place: Place): void => {
+    if (place.shown === undefined) return;
+    const offer = room.offerOf(place);
+    if (offer === undefined || isSame(offer, place.shown)) return;
+    place.shown = offer;
+    tellListeners(place, toolsChanged, {});
+  };
+
+  const heard = (places: Set<Place>, method: string, params: Json): void => {
+    if (method === 'notifications/message') {
+      const place = whose([...places]);
+      if (place !== undefined) tellLog(place, params);
+      return;
+    }
+    for (const place of places) {
+      if (!lists.includes(method)) {
+        if (method === 'notifications/resources/updated') tellListeners(place, method, params);
+        if (method === 'notifications/elicitation/complete') tellListeners(place, method, params);
+      } else if (room.ports.inTurn(place.session.id)) place.held.add(method);
+      else tellListeners(place, method, params);
+    }
+  };
+
+  const leave = (place: Place): void => {
+    const connection = at.get(place);
+    if (connection === undefined) return;
+    at.delete(place);
+    const found = followed.get(connection);
+    found?.places.delete(place);
+    if (found !== undefined && found.places.size === 0) {
+      found.stop();
+      followed.delete(connection);
+    }
+  };
+
+  const clientsOf = (places: Iterable<Place>): readonly Client[] =>
+    [...places].flatMap(({ clients, anyone }) => [...clients.values(), anyone]);
+
+  const pass = async (place: Place, method: string, params: Json): Promise<Answered> => {
+    const connection = connectionOf(place.server);
+    if (connection === undefined) return { result: {} };
+    if (connection.status().state !== 'connected')
+      return toldAsError(notConnected(place.server.original, connection));
+    return connection.request(method, params);
+  };
+
+  return {
+    visit: (place) => {
+      const connection = connectionOf(place.server);
+      if (at.get(place) === connection) return;
+      leave(place);
+      if (connection === undefined) return;
+      at.set(place, connection);
+      const known = followed.get(connection);
+      if (known !== undefined) {
+        known.places.add(place);
+        return;
+      }
+      const places = new Set([place]);
+      const stop = connection.listen((method, params) => heard(places, method, params));
+      followed.set(connection, { places, stop });
+    },
+    leave,
+    subscribe: (place, uri) => pass(place, 'resources/subscribe', { uri }),
+    unsubscribe: async (place, uri) => {
+      const connection = at.get(place);
+      const places = connection === undefined ? undefined : followed.get(connection)?.places;
+      const isWanted =
+        clientsOf(places ?? []).some(({ subscribed }) => subscribed.has(uri)) ||
+        [...(places ?? [])].some(({ listeners }) =>
+          [...listeners].some(({ wants }) => wants('notifications/resources/updated', { uri })),
+        );
+      if (!isWanted) await pass(place, 'resources/unsubscribe', { uri });
+    },
+    leveled: (place) => {
+      const connection = at.get(place);
+      const places = connection === undefined ? [] : (followed.get(connection)?.places ?? []);
+      const least = clientsOf(places).flatMap(({ level }) =>
+        level === undefined ? [] : [levels.indexOf(level)],
+      );
+      const level = levels[Math.min(...least)];
+      // Whether the server can is its own affair; the gateway keeps to the level itself.
+      if (level !== undefined) void pass(place, 'logging/setLevel', { level });
+    },
+    changed: (connection) => {
+      for (const place of followed.get(connection)?.places ?? []) {
+        // A turn that began before the server told anything is joined by it here.
+        tellTools(place);
+      }
+    },
+    release: (place) => {
+      place.frozen = undefined;
+      tellTools(place);
+      for (const method of place.held) tellListeners(place, method, {});
+      place.held.clear();
+    },
+  };
+};

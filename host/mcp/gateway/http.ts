@@ -1,0 +1,292 @@
+/**
+ * The gateway's door over HTTP. Every request passes the same gates, in this order: Host and Origin, path, token, server,
+ * method, content type, size and shape of the body, revision. Until the last one nothing of what it asks for is done.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  bearerOf,
+  challenge,
+  isLocal,
+  parseBody,
+  readBytes,
+  sendError,
+  sendPlain,
+} from '../../http/index.ts';
+import { bodyBytes, bodyDepth } from '../channel/limits.ts';
+import type { Answered, Json } from '../connections/edge.ts';
+import { type Desk, newExchange } from './desk.ts';
+import type { Judged, Refusal } from './envelope.ts';
+import { listenModern, listenOlder } from './listen.ts';
+import { negotiated, noMethod, type Settled } from './methods.ts';
+import { paramHeaderFault } from './params.ts';
+import { failure, invalidParams, isId, isRecord, missingCapability, refusedError } from './protocol.ts';
+import { type HttpAnswer, openAnswer } from './stream.ts';
+import {
+  addClient,
+  type Client,
+  type Exchange,
+  endClient,
+  newClient,
+  type Place,
+  type Session,
+  sessionEnded,
+} from './visits.ts';
+
+/** A refused body is not read; the connection ends with the answer. */
+const closing = { connection: 'close' };
+const root = '/v1/gateway/';
+/** Of a session ID of the protocol that is not, or no longer, known. */
+const noSession = -32_001;
+
+const one = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' ? value : value?.[0];
+
+export type Entered = { readonly session: Session; readonly place: Place };
+
+/** Host and Origin, path, token, server; the refusal has been sent where it answers nothing. */
+export const enter = (
+  desk: Desk,
+  request: IncomingMessage,
+  refuse: (status: number, message: string, headers?: Readonly<Record<string, string>>) => void,
+): Entered | undefined => {
+  if (!isLocal(request.headers.host, one(request.headers.origin))) {
+    refuse(403, 'This Host or Origin is not served.');
+    return undefined;
+  }
+  const url = request.url ?? '';
+  const query = url.indexOf('?');
+  const path = query < 0 ? url : url.slice(0, query);
+  const alias = path.slice(root.length);
+  if (!path.startsWith(root) || !/^[A-Za-z0-9_-]{1,64}$/.test(alias)) {
+    refuse(404, 'Nothing is here.');
+    return undefined;
+  }
+  const { authorization } = request.headers;
+  const token = authorization === undefined ? undefined : bearerOf(authorization);
+  const session = token === undefined ? undefined : desk.visits.of(token);
+  if (session === undefined) {
+    const why = authorization === undefined ? 'no-token' : 'wrong-token';
+    refuse(401, 'A token of a session is needed.', { 'www-authenticate': challenge(why) });
+    return undefined;
+  }
+  const place = desk.placeOf(session, alias);
+  if (place === undefined) {
+    refuse(404, 'The session has no such server.');
+    return undefined;
+  }
+  return { session, place };
+};
+
+const accepts = (request: IncomingMessage, ...types: readonly string[]): boolean => {
+  const { accept } = request.headers;
+  if (accept === undefined) return false;
+  return types.every((type) => accept.includes(type)) || accept.includes('*/*');
+};
+
+const answerRefusal = (
+  response: ServerResponse,
+  { status, code, message, data }: Refusal,
+  id: unknown,
+): void =>
+  sendPlain(response, {
+    status,
+    headers: { 'content-type': 'application/json' },
+    parts: [
+      JSON.stringify({
+        jsonrpc: '2.0',
+        error: { code, message, ...(data === undefined ? {} : { data }) },
+        id,
+      }),
+    ],
+  });
+
+const accepted = (response: ServerResponse): void => {
+  response.writeHead(202, { 'content-length': 0 });
+  response.end();
+};
+
+/** Undefined where it names one that is not known. */
+const clientOf = (request: IncomingMessage, place: Place): Client | undefined => {
+  const id = one(request.headers['mcp-session-id']);
+  if (id === undefined) return place.anyone;
+  const client = place.clients.get(id);
+  if (client === undefined) return undefined;
+  place.clients.delete(id);
+  place.clients.set(id, client);
+  return client;
+};
+
+/** Asks the client over the answer that is open to it; it answers with a request of its own. */
+const askOver =
+  (client: Client, answer: HttpAnswer): NonNullable<Exchange['ask']> =>
+  (method, params, signal) =>
+    new Promise<Answered>((resolve) => {
+      const id = randomUUID();
+      const settle = (answered: Answered): void => {
+        client.asked.delete(id);
+        signal.removeEventListener('abort', cancel);
+        resolve(answered);
+      };
+      const cancel = (): void => {
+        const params = { requestId: id, reason: 'The server no longer asks' };
+        answer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+        settle(failure(refusedError, 'Cancelled'));
+      };
+      client.asked.set(id, settle);
+      signal.addEventListener('abort', cancel, { once: true });
+      answer.send({ jsonrpc: '2.0', id, method, params });
+    });
+
+const statusOf = (settled: Settled): number => {
+  if (settled === noMethod) return 404;
+  return 'error' in settled && settled.error.code === missingCapability ? 400 : 200;
+};
+
+type Asked = Extract<Judged, { readonly era: unknown }>;
+type Request = Extract<Asked['message'], { readonly kind: 'request' }>;
+
+const serveRequest = async (
+  desk: Desk,
+  request: IncomingMessage,
+  response: ServerResponse,
+  place: Place,
+  client: Client,
+  asked: Asked,
+  { id, method, params }: Request,
+): Promise<void> => {
+  const { era } = asked;
+  const isStart = era === 'older' && method === 'initialize';
+  const mine = isStart
+    ? newClient(
+        randomUUID(),
+        negotiated(params),
+        isRecord(params['capabilities']) ? params['capabilities'] : {},
+      )
+    : client;
+  const answer = openAnswer(response, isStart ? { 'mcp-session-id': mine.id } : {});
+  if (era === 'modern' && method === 'subscriptions/listen') {
+    const listening = await listenModern(desk, place, id, params, answer.send, answer.end);
+    if (listening === undefined) return;
+    if (!('end' in listening)) return answer.finish(200, { jsonrpc: '2.0', id, ...listening });
+    response.once('close', listening.end);
+    return;
+  }
+  if (era === 'modern' && method === 'tools/call') {
+    const tool = (await desk.room.offerSoon(place)).byName.get(String(params['name']))?.tool;
+    const fault =
+      tool === undefined ? undefined : paramHeaderFault(tool, params['arguments'], request.headers);
+    if (fault !== undefined) return answerRefusal(response, fault, id);
+  }
+  const exchange = newExchange(place, mine, { era, id, params }, asked, {
+    send: answer.send,
+    pulse: answer.pulse,
+    ...(era === 'older' && mine.id !== '' ? { ask: askOver(mine, answer) } : {}),
+  });
+  let isAnswered = false;
+  response.once('close', () => {
+    if (isAnswered) return;
+    exchange.left.abort();
+    if (era === 'modern') exchange.stop.abort();
+  });
+  // Whoever cancelled gets no answer; whoever did not would wait for one.
+  exchange.stop.signal.onabort = () => {
+    isAnswered = true;
+    if (exchange.stop.signal.reason !== sessionEnded) answer.end();
+    else answer.finish(401, { jsonrpc: '2.0', id, ...failure(refusedError, sessionEnded) });
+  };
+  const settled = await desk.run(exchange, method, params);
+  if (isAnswered) return;
+  isAnswered = true;
+  if (isStart && 'result' in settled && !place.session.ended) addClient(place, mine);
+  answer.finish(era === 'modern' ? statusOf(settled) : 200, { jsonrpc: '2.0', id, ...settled });
+};
+
+const cancel = (client: Client, params: Json): void => {
+  const { requestId } = params;
+  if (isId(requestId)) client.running.get(requestId)?.stop.abort();
+};
+
+const servePost = async (
+  desk: Desk,
+  request: IncomingMessage,
+  response: ServerResponse,
+  place: Place,
+): Promise<void> => {
+  const type = request.headers['content-type'];
+  if (type !== 'application/json' && type?.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
+    return sendError(response, 415, refusedError, 'The body must be application/json.', closing);
+  }
+  const bytes = await readBytes(request, bodyBytes);
+  if (bytes === 'gone') return;
+  if (bytes === 'too-large') {
+    return sendError(response, 413, refusedError, `The body is larger than ${bodyBytes} bytes.`, closing);
+  }
+  const body = parseBody(bytes, bodyDepth);
+  if ('status' in body) return sendError(response, body.status, body.code, body.message);
+  const judged = await desk.judge(request.headers, body.value);
+  if ('refusal' in judged) return answerRefusal(response, judged.refusal, judged.id);
+  const { message, era } = judged;
+  if (
+    message.kind === 'request' &&
+    era === 'older' &&
+    !accepts(request, 'application/json', 'text/event-stream')
+  ) {
+    const text = 'Not Acceptable: the client must accept application/json and text/event-stream.';
+    return sendError(response, 406, refusedError, text);
+  }
+  const isStart = message.kind === 'request' && message.method === 'initialize';
+  const client = era === 'modern' || isStart ? place.anyone : clientOf(request, place);
+  if (client === undefined) return sendError(response, 404, noSession, 'Session not found');
+  if (message.kind === 'request') {
+    return serveRequest(desk, request, response, place, client, judged, message);
+  }
+  if (message.kind === 'answer') client.asked.get(message.id)?.(message.answered);
+  else if (message.method === 'notifications/cancelled' && era === 'older') cancel(client, message.params);
+  accepted(response);
+};
+
+const serveGet = async (request: IncomingMessage, response: ServerResponse, place: Place): Promise<void> => {
+  if (!accepts(request, 'text/event-stream')) {
+    return sendError(
+      response,
+      406,
+      refusedError,
+      'Not Acceptable: the client must accept text/event-stream.',
+    );
+  }
+  const client = clientOf(request, place);
+  if (client === undefined) return sendError(response, 404, noSession, 'Session not found');
+  const answer = openAnswer(response, {});
+  const listener = listenOlder(place, client, answer.send, answer.end);
+  if (listener === undefined) return sendError(response, 429, refusedError, 'Too many streams.');
+  answer.pulse();
+  response.once('close', listener.end);
+};
+
+export const serveHttp = async (
+  desk: Desk,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const entered = enter(desk, request, (status, message, headers = {}) =>
+    sendError(response, status, refusedError, message, { ...closing, ...headers }),
+  );
+  if (entered === undefined) return;
+  const { place } = entered;
+  if (request.method === 'POST') return servePost(desk, request, response, place);
+  if (request.method === 'GET') return serveGet(request, response, place);
+  if (request.method !== 'DELETE') {
+    return sendError(response, 405, refusedError, 'Method not allowed.', {
+      ...closing,
+      allow: 'POST, GET, DELETE',
+    });
+  }
+  const client = clientOf(request, place);
+  if (client === undefined) return sendError(response, 404, noSession, 'Session not found');
+  if (client === place.anyone) return sendError(response, 400, invalidParams, 'No session is named.');
+  place.clients.delete(client.id);
+  endClient(client);
+  response.writeHead(200, { 'content-length': 0 });
+  response.end();
+};

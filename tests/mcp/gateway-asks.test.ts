@@ -1,0 +1,186 @@
+/** What a server asks in the middle of a call, and cancellation in both directions. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import test from 'node:test';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ask, modernClient, olderClient } from './gateway-clients.ts';
+import { nextAsk, no, openGatewayDesk, yes } from './gateway-desk.ts';
+
+const schema = { type: 'object', properties: { colour: { type: 'string' } } } as const;
+const form = { message: 'Which colour?', requestedSchema: schema };
+const url = { mode: 'url', message: 'Sign in.', url: 'https://sign.example/in', elicitationId: 'e1' };
+const asks = (params: Record<string, unknown>, method = 'elicitation/create') => ({
+  name: 'ask',
+  arguments: { method, params },
+});
+const textOf = (found: unknown): unknown =>
+  JSON.parse((found as { content: { text: string }[] }).content[0]?.text ?? '');
+
+test('elicitation becomes a request in the queue: a form with its content, an address, a refusal', async (t) => {
+  const desk = await openGatewayDesk(t);
+  for (const connect of [
+    (...[on, to, token]: Parameters<typeof olderClient>) => olderClient(on, to, token, { elicitation: {} }),
+    (...[on, to, token]: Parameters<typeof olderClient>) => modernClient(on, to, token, 'modern'),
+  ]) {
+    const client = await connect(t, desk.url, desk.token);
+    const asking = client.callTool(asks(form));
+    const asked = await nextAsk(desk);
+    assert.deepEqual(asked.ask, {
+      session: 's1',
+      title: 'probe asks',
+      tool: 'mcp__probe__ask',
+      text: 'Which colour?',
+      kind: 'elicitation',
+      schema,
+    });
+    asked.answer({ ...yes, content: { colour: 'red' } });
+    assert.deepEqual(textOf(await asking), { action: 'accept', content: { colour: 'red' } });
+    const visiting = client.callTool(asks(url));
+    const visit = await nextAsk(desk);
+    assert.equal(visit.ask.text, 'Sign in.\nhttps://sign.example/in');
+    assert.equal(visit.ask.schema, undefined);
+    visit.answer(yes);
+    assert.deepEqual(textOf(await visiting), { action: 'accept' });
+    const refusing = client.callTool(asks(form));
+    (await nextAsk(desk)).answer(no);
+    assert.deepEqual(textOf(await refusing), { action: 'decline' });
+  }
+});
+
+test('elicitation goes to the agent where policy says so and its client can; else into the queue', async (t) => {
+  const desk = await openGatewayDesk(t, { elicitation: 'agent' });
+  const heard: unknown[] = [];
+  const answer = { action: 'accept', content: { colour: 'blue' } } as const;
+
+  const older = await olderClient(t, desk.url, desk.token, { elicitation: {} });
+  older.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+    heard.push(params.message);
+    return { ...answer };
+  });
+  assert.deepEqual(textOf(await older.callTool(asks(form))), answer);
+
+  const modern = await modernClient(t, desk.url, desk.token, 'modern', {
+    elicitation: { form: {}, url: {} },
+  });
+  modern.setRequestHandler('elicitation/create', async ({ params }) => {
+    heard.push(params.message);
+    return { ...answer };
+  });
+  assert.deepEqual(textOf(await modern.callTool(asks(form))), answer);
+  assert.deepEqual(textOf(await modern.callTool(asks(url))), answer);
+  assert.deepEqual(heard, ['Which colour?', 'Which colour?', 'Sign in.']);
+  assert.equal(desk.asked.length, 0);
+  assert.equal(desk.rows.length, 3, 'a call that comes again is decided once');
+
+  // Only forms, or nothing at all.
+  for (const [client, params] of [
+    [older, url],
+    [await olderClient(t, desk.url, desk.token), form],
+    [await modernClient(t, desk.url, desk.token, 'modern'), form],
+  ] as const) {
+    const asking = client.callTool(asks(params));
+    (await nextAsk(desk)).answer(no);
+    assert.deepEqual(textOf(await asking), { action: 'decline' });
+  }
+});
+
+test('sampling and roots go to the client that declared them, and to nobody else', async (t) => {
+  const desk = await openGatewayDesk(t);
+  const client = await modernClient(t, desk.url, desk.token, 'modern', { roots: {} });
+  client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///w' }] }));
+  assert.deepEqual(textOf(await client.callTool(asks({}, 'roots/list'))), { roots: [{ uri: 'file:///w' }] });
+  const sampling = { messages: [], maxTokens: 1 };
+  const { error } = textOf(await client.callTool(asks(sampling, 'sampling/createMessage'))) as {
+    error: { code: number };
+  };
+  assert.equal(error.code, -32_601);
+  assert.equal(desk.asked.length, 0);
+});
+
+test('X8: a call that waits for an answer is taken up by its own session only, once, and by what was decided', async (t) => {
+  const desk = await openGatewayDesk(t, { elicitation: 'agent' });
+  const other = desk.gateway.admit('s2');
+  const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } } };
+  const start = await ask(desk.url, desk.token, { method: 'tools/call', params: asks(form), meta });
+  assert.equal(start.message.result?.['resultType'], 'input_required');
+  const { requestState, inputRequests } = start.message.result ?? {};
+  const [[key = '', asked] = []] = Object.entries(inputRequests as Record<string, unknown>);
+  assert.deepEqual(asked, { method: 'elicitation/create', params: form });
+  const inputResponses = { [key]: { action: 'accept', content: { colour: 'green' } } };
+  const again = (token: string, more: Record<string, unknown> = {}) =>
+    ask(desk.url, token, {
+      method: 'tools/call',
+      params: { ...asks(form), requestState, inputResponses, ...more },
+      meta,
+    });
+  assert.equal((await again(other)).message.error?.code, -32_602);
+  assert.equal((await again(desk.token, { name: 'echo' })).message.error?.code, -32_602);
+  assert.equal((await again(desk.token, { requestState: 'guess' })).message.error?.code, -32_602);
+  const sent = desk.connection.sent.filter(({ method }) => method === 'tools/call').length;
+  const done = await again(desk.token, { arguments: { method: 'other' } });
+  assert.match(JSON.stringify(done.message.result), /green/);
+  assert.equal(done.message.result?.['resultType'], 'complete');
+  assert.equal((await again(desk.token)).message.error?.code, -32_602, 'once');
+  assert.equal(desk.connection.sent.filter(({ method }) => method === 'tools/call').length, sent);
+});
+
+test('a call that is cancelled is cancelled at the server: by the notification before, by leaving since', async (t) => {
+  const desk = await openGatewayDesk(t);
+  const older = await olderClient(t, desk.url, desk.token);
+  const modern = await modernClient(t, desk.url, desk.token, 'modern');
+  for (const way of [
+    (signal: AbortSignal) => older.callTool({ name: 'wait' }, undefined, { signal }),
+    (signal: AbortSignal) => modern.callTool({ name: 'wait' }, { signal }),
+  ]) {
+    const controller = new AbortController();
+    const began = once(desk.connection.heard, 'notifications/message');
+    way(controller.signal).catch(() => {});
+    await began;
+    const cancelled = once(desk.connection.heard, 'notifications/message');
+    controller.abort();
+    assert.match(JSON.stringify(await cancelled), /cancelled/);
+  }
+  assert.equal((await older.callTool({ name: 'write' })).isError, undefined, 'both go on');
+  assert.equal((await modern.callTool({ name: 'write' })).isError, undefined);
+});
+
+test('what the server stops asking is withdrawn from the queue and from the client', async (t) => {
+  const desk = await openGatewayDesk(t, { elicitation: 'agent' });
+  const plain = await olderClient(t, desk.url, desk.token);
+  const asking = plain.callTool(asks(form));
+  const asked = await nextAsk(desk);
+  desk.connection.heard.emit('stop-asking');
+  assert.equal(asked.signal.aborted, true);
+  assert.deepEqual(textOf(await asking), { action: 'cancel' });
+  const able = await olderClient(t, desk.url, desk.token, { elicitation: {} });
+  let stopped: Promise<unknown> = Promise.resolve();
+  const told = new Promise<void>((resolve) => {
+    able.setRequestHandler(ElicitRequestSchema, async (_request, { signal }) => {
+      stopped = once(signal, 'abort');
+      resolve();
+      await stopped;
+      return { action: 'cancel' };
+    });
+  });
+  const calling = able.callTool(asks(form));
+  await told;
+  desk.connection.heard.emit('stop-asking');
+  await stopped;
+  assert.deepEqual(textOf(await calling), { action: 'cancel' });
+});
+
+test('progress of the server reaches whoever asked for it, with the token of its own', async (t) => {
+  const desk = await openGatewayDesk(t);
+  const seen: unknown[] = [];
+  const onprogress = (progress: unknown): void => void seen.push(progress);
+  const older = await olderClient(t, desk.url, desk.token);
+  await older.callTool({ name: 'progress' }, undefined, { onprogress });
+  const modern = await modernClient(t, desk.url, desk.token, 'modern');
+  await modern.callTool({ name: 'progress' }, { onprogress });
+  await older.callTool({ name: 'progress' });
+  const each = [
+    { progress: 1, total: 2 },
+    { progress: 2, total: 2 },
+  ];
+  assert.deepEqual(seen, [...each, ...each]);
+});
