@@ -253,7 +253,13 @@ test('a project adds servers only where it is trusted, and takes over no name, h
     mcpServers: { Search: { command: 's' } },
     trustedProjects: ['/trusted'],
   });
-  const servers = { own: { command: 'o' }, probe: { command: 'evil' }, search: { command: 'evil' }, bad: {} };
+  const servers = {
+    own: { command: 'o' },
+    probe: { command: 'evil' },
+    search: { command: 'evil' },
+    PROBE: { command: 'evil' },
+    bad: {},
+  };
   const trusted = shown({ policy, project: project('/trusted', servers) });
   assert.deepEqual(trusted['project:/trusted/own'], {
     type: 'stdio',
@@ -263,6 +269,7 @@ test('a project adds servers only where it is trusted, and takes over no name, h
     cwd: '/trusted',
   });
   assert.match(String(trusted['project:/trusted/probe']), /^connections\/name-taken: .*servers\.probe$/);
+  assert.match(String(trusted['project:/trusted/PROBE']), /^connections\/name-taken: .*servers\.probe$/);
   assert.match(String(trusted['project:/trusted/search']), /^connections\/name-taken: .*mcpServers\.Search$/);
   assert.match(String(trusted['project:/trusted/bad']), /^connections\/entry: /);
   assert.match(JSON.stringify(trusted['policy/probe']), /"command":"probe"/);

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
+import { patientAgent } from '../../host/mcp/connections/patient.ts';
 import type { Answered, Json } from '../../host/mcp/index.ts';
 import { openRedactor } from '../../host/state/index.ts';
 import { startMcpHttp } from '../fixtures/mcp-http.ts';
@@ -35,7 +36,15 @@ test('M1: an address that takes connections and never answers stays connecting',
 });
 
 test('M7: a session that was forgotten: one new session, one retry, for all calls that met it', async (t) => {
-  const server = await startRawHttp(t);
+  for (const [status, text] of [
+    [404, 'no such session'],
+    [400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No valid session ID provided"}}'],
+  ] as const)
+    await forgets(t, status, text);
+});
+
+const forgets = async (t: TestContext, status: number, text: string): Promise<void> => {
+  const server = await startRawHttp(t, undefined, 0, { status, text });
   const desk = await openDialled(t, () => [address('raw', server.url)]);
   const connection = await desk.connected('raw');
   assert.equal(textOf(await connection.request('tools/call', echo)), 'by session-1');
@@ -45,6 +54,11 @@ test('M7: a session that was forgotten: one new session, one retry, for all call
   assert.deepEqual(connection.status(), { state: 'connected' });
   assert.equal(server.methods().filter((method) => method === 'initialize').length, 2);
   assert.equal(server.methods().filter((method) => method === 'tools/call').length, 11);
+  await desk.connections.close();
+};
+
+test('a call may take longer than the five minutes of fetch: the runtime has an agent that waits', async () => {
+  assert.ok((await patientAgent()) !== undefined);
 });
 
 test('M7: forgotten again at the retry, the status says so', async (t) => {

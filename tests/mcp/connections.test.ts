@@ -165,12 +165,19 @@ test('M5: 101 tools at 50 a page are 101; a list without an end is refused', asy
   const desk = await openDialled(t, () => [
     raw('pages', { tools, page: 50 }),
     raw('endless', { tools, page: 1, endless: true }),
+    raw('repeats', { tools: tools.slice(0, 2), page: 1, repeats: true }),
   ]);
   const connection = await desk.connected('pages');
   assert.deepEqual(connection.tools(), tools);
-  const endless = await desk.until('endless', ({ status }) => status().state === 'failed');
-  const status = endless.status();
-  assert.ok(status.state === 'failed' && status.problem.code === 'connections/list-endless');
+  for (const [name, evidence] of [
+    ['endless', 'more than 200 pages'],
+    ['repeats', 'a page that refers to itself or to one before'],
+  ] as const) {
+    const found = await desk.until(name, ({ status }) => status().state === 'failed');
+    const status = found.status();
+    assert.ok(status.state === 'failed' && status.problem.code === 'connections/list-endless');
+    assert.equal(status.problem.evidence, evidence);
+  }
 });
 
 test('M6: list_changed, declared or not, fifty at once: read again once or twice, a new list only when it is one', async (t) => {
@@ -348,16 +355,23 @@ test('M15: a program of either revision is started once, also one that ends at a
 test('M19: one that ignores SIGTERM and has a grandchild is gone with its group', async (t) => {
   const desk = await openDialled(t, ({ journal }) => [
     raw('deaf', { deaf: true, grandchild: true, stays: true, journal }),
-    raw('stays', { stays: true, journal }),
+    raw('stays', { stays: true, journal: `${journal}-stays` }),
   ]);
   await desk.connected('deaf');
   await desk.connected('stays');
-  const pids = desk
-    .journalled()
-    .flatMap((line) => /^(?:start|grandchild) (\d+)$/.exec(line)?.slice(1).map(Number) ?? []);
-  assert.equal(pids.filter(alive).length, 3);
+  const pidsIn = (journal: string): readonly number[] =>
+    readFileSync(journal, 'utf8')
+      .split('\n')
+      .flatMap((line) => /^(?:start|grandchild) (\d+)$/.exec(line)?.slice(1).map(Number) ?? []);
+  const deaf = pidsIn(desk.journal);
+  const stays = pidsIn(`${desk.journal}-stays`);
+  assert.equal([...deaf, ...stays].filter(alive).length, 3);
+  // Changed and let go: the new one begins when the old group is gone.
+  desk.connections.reconcile([raw('deaf', { journal: desk.journal, tools: [] })]);
+  await desk.connected('deaf');
+  assert.deepEqual(deaf.filter(alive), []);
   await desk.connections.close();
-  assert.deepEqual(pids.filter(alive), []);
+  assert.deepEqual([...pidsIn(desk.journal), ...stays].filter(alive), []);
   assert.equal(desk.processes.running(), 0);
 });
 
@@ -406,6 +420,8 @@ test('progress reaches the call it is of, and keeps it from timing out; a call t
   const sent = desk.journalled().find((line) => line.startsWith('call progress')) ?? '';
   assert.match(sent, /"own":1/);
   assert.doesNotMatch(sent, /theirs/);
+  resultOf(await connection.request('tools/call', { name: 'echo', _meta: { progressToken: 7, own: 2 } }));
+  assert.match(desk.journalled().find((line) => line.startsWith('call echo')) ?? '', /"_meta":\{"own":2\}/);
   assert.equal(codeOf(await connection.request('tools/call', { name: 'hang' })), 'connections/timed-out');
   const stop = new AbortController();
   const hanging = connection.request('tools/call', { name: 'hang' }, { signal: stop.signal });
@@ -476,7 +492,7 @@ test('entries: disabled and faulty ones are never dialled; changed ones are dial
   const fault = problem('connections/entry', { subject: 'bad', evidence: 'here' });
   const base = (journal: string) => [
     raw('kept', { journal }),
-    raw('changes', { journal }),
+    raw('changes', { journal: `${journal}-changes` }),
     raw('goes', { journal }),
     raw('off', { journal }, { disabled: 'the operator disabled it' }),
     { key: 'policy/bad', name: 'bad', place: 'x', transport: undefined, fault },
@@ -492,11 +508,15 @@ test('entries: disabled and faulty ones are never dialled; changed ones are dial
   const kept = desk.get('kept');
   const [one, two, , ...rest] = base(desk.journal);
   assert.ok(one !== undefined && two !== undefined);
-  desk.connections.reconcile([one, raw('changes', { journal: desk.journal, tools: [] }), ...rest]);
+  desk.connections.reconcile([
+    one,
+    raw('changes', { journal: `${desk.journal}-changes`, tools: [] }),
+    ...rest,
+  ]);
   assert.equal(desk.get('kept'), kept);
   assert.equal(desk.connections.get('policy/goes'), undefined);
   await desk.connected('changes');
   assert.deepEqual(desk.get('changes').tools(), []);
   resultOf(await kept.request('tools/call', { name: 'echo' }));
-  assert.equal(desk.journalled().filter((line) => line.startsWith('start')).length, 4);
+  assert.equal(desk.journalled().filter((line) => line.startsWith('start')).length, 2);
 });

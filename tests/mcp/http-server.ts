@@ -47,6 +47,7 @@ export const startRawHttp = async (
   t: TestContext,
   first: Handle = () => false,
   port = 0,
+  forgotten = { status: 404, text: 'no such session' },
 ): Promise<RawHttp> => {
   const asked: Asked[] = [];
   const sessions = new Set<string>();
@@ -78,7 +79,7 @@ export const startRawHttp = async (
       return;
     }
     if (!sessions.has(session)) {
-      response.writeHead(404).end('no such session');
+      response.writeHead(forgotten.status).end(forgotten.text);
       return;
     }
     if (request.method === 'GET') {

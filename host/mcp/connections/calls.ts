@@ -12,6 +12,8 @@ import type { ConnectionLimits } from './limits.ts';
 const firstId = 1_000_000_000;
 /** The server has no session of this name any more: nothing was done, the request may be sent again. */
 export const forgotten = Symbol('session forgotten');
+/** Questions of a server that are open at a time. */
+const mostAsked = 32;
 export type Outcome = Answered | typeof forgotten;
 
 export interface Sent {
@@ -26,7 +28,7 @@ export interface Wire {
   /** A request is cancelled by ending its stream; otherwise by a notification. */
   readonly ownStreams: boolean;
   /** `_meta` of every request and notification. */
-  readonly envelope?: (asks: boolean) => Json;
+  readonly envelope?: (asks: boolean, what?: Json) => Json;
   /** What leaves beside the body, of a request to a tool. */
   readonly name: string;
 }
@@ -143,7 +145,8 @@ export const openCalls = (
     }
     if (wire.envelope !== undefined) {
       const { _meta: own, ...rest } = params;
-      params = { ...rest, _meta: { ...(own as Json), ...wire.envelope(call.options.onAsk !== undefined) } };
+      const { onAsk, asks } = call.options;
+      params = { ...rest, _meta: { ...(own as Json), ...wire.envelope(onAsk !== undefined, asks) } };
     }
     if (extra !== undefined) params = { ...params, ...extra };
     wire.send(
@@ -172,7 +175,7 @@ export const openCalls = (
     let refused: string | undefined;
     await Promise.all(
       requests.map(async ([key, ask]) => {
-        const answer = await askedBy(call.options.onAsk, ask, call.ended.signal);
+        const answer = await askedBy(call.options.onAsk, { ...ask, key }, call.ended.signal);
         if (answer === undefined) refused ??= ask.method;
         else inputResponses[key] = answer;
       }),
@@ -205,6 +208,7 @@ export const openCalls = (
   const heardAsk = async (id: string | number, method: string, params: Json): Promise<void> => {
     const whose = asker();
     const refuse = (why?: string): void => post({ id, error: refusedAsk(method, why) });
+    if (asked.size >= mostAsked) return refuse(`${mostAsked} questions are open`);
     if (whose.ambiguous === true)
       return refuse('calls of several sessions run, so nobody can tell whom it asks');
     const { call } = whose;

@@ -48,6 +48,8 @@ export interface ServerTool {
 export interface ServerAsk {
   readonly method: string;
   readonly params: Json;
+  /** What the server calls it inside of its answer, since 2026-07-28. */
+  readonly key?: string;
 }
 export interface RequestOptions {
   readonly signal?: AbortSignal;
@@ -55,6 +57,8 @@ export interface RequestOptions {
   readonly onProgress?: (progress: Json) => void;
   /** `undefined`: refused as unsupported. Absent: everything is. */
   readonly onAsk?: (ask: ServerAsk, signal: AbortSignal) => Promise<Json | undefined>;
+  /** What may be asked, as client capabilities, where the revision says it with each request; absent: everything. */
+  readonly asks?: Json;
 }
 /** What became of a request: the server's result as it came, its error as it came, or why there is neither. */
 export type Answered =

@@ -8,6 +8,7 @@ import { forgotten, type Outcome } from './calls.ts';
 import type { Json, ServerEntry } from './edge.ts';
 import type { Link } from './link.ts';
 import { parameterHeaders } from './parameters.ts';
+import { patientAgent } from './patient.ts';
 import { type Env, headersOf, urlOf } from './variables.ts';
 
 /** Ours, from a call to the reading of its answer; never sent. */
@@ -143,6 +144,7 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
   const checked = headersOf(entry, transport, env);
   if (!checked.ok) return checked;
   const { StreamableHTTPClientTransport: Streamable } = await import('@modelcontextprotocol/client');
+  const dispatcher = await patientAgent();
   const subject = entry.name;
 
   const guarded = async (target: string | URL, init: RequestInit = {}): Promise<Response> => {
@@ -156,7 +158,7 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
     const unasked = init.method === 'GET';
     let response: Response;
     try {
-      response = await fetch(target, { ...init, headers });
+      response = await fetch(target, { ...init, headers, dispatcher } as RequestInit);
     } catch (error) {
       if (unasked && init.signal?.aborted !== true) options.trouble();
       throw error;

@@ -196,10 +196,10 @@ export const dial = async (
       ...(typeof told['instructions'] === 'string' ? { instructions: told['instructions'] } : {}),
       protocolVersion: version,
     };
-    const envelope = (asks: boolean): Json => ({
+    const envelope = (asks: boolean, what = ports.capabilities): Json => ({
       [sdk.PROTOCOL_VERSION_META_KEY]: version,
       [sdk.CLIENT_INFO_META_KEY]: ports.client,
-      [sdk.CLIENT_CAPABILITIES_META_KEY]: asks ? ports.capabilities : {},
+      [sdk.CLIENT_CAPABILITIES_META_KEY]: asks ? what : {},
     });
     const made = openCalls(
       {

@@ -3,11 +3,11 @@
  * agent's own client is to be asked and says it can; sampling and roots are the agent's alone, and whoever did not
  * declare them is not asked.
  */
-import type { Answered, Json, ServerAsk } from '../connections/edge.ts';
+import type { Answered, Json, RequestOptions, ServerAsk } from '../connections/edge.ts';
 import type { GatewayPorts } from './edge.ts';
 import { shownCharacters } from './limits.ts';
-import { isRecord } from './protocol.ts';
-import type { Exchange } from './visits.ts';
+import { failure, isRecord, refusedError } from './protocol.ts';
+import type { Exchange, Place } from './visits.ts';
 
 /** Whether a client that declared these can be asked this. */
 export const canAnswer = (capabilities: Json, { method, params }: ServerAsk): boolean => {
@@ -33,22 +33,29 @@ export const elicitationText = (params: Json): string =>
     .join('\n')
     .slice(0, shownCharacters);
 
+type Answerer = NonNullable<RequestOptions['onAsk']>;
+
+/** Calls of this session that run there now: one of them is meant. */
+const callsAt = ({ exchanges }: Place): readonly Exchange[] =>
+  [...exchanges].filter(({ tool }) => tool !== undefined);
+
 const inQueue = async (
   ports: GatewayPorts,
-  exchange: Exchange,
-  tool: string,
+  place: Place,
   params: Json,
   signal: AbortSignal,
 ): Promise<Json> => {
-  const { server, session } = exchange.place;
+  const { server, session } = place;
   const form = params['mode'] !== 'url' && isRecord(params['requestedSchema']);
-  exchange.waiting = `${server.original} asks a person`;
+  const calls = callsAt(place);
+  const [tool] = calls.length === 1 ? calls.map((one) => one.tool) : [];
+  for (const exchange of calls) exchange.waiting = `${server.original} asks a person`;
   try {
     const answer = await ports.ask(
       {
         session: session.id,
         title: `${server.original} asks`,
-        tool,
+        tool: tool ?? `mcp__${place.alias}`,
         text: elicitationText(params),
         kind: 'elicitation',
         ...(form ? { schema: params['requestedSchema'] as Json } : {}),
@@ -59,23 +66,58 @@ const inQueue = async (
     if (!answer.allow) return { action: 'decline' };
     return { action: 'accept', ...(form ? { content: answer.content ?? {} } : {}) };
   } finally {
-    exchange.waiting = undefined;
+    for (const exchange of calls) exchange.waiting = undefined;
   }
 };
 
 export type ToClient = (ask: ServerAsk, signal: AbortSignal) => Promise<Answered>;
 
-/** `toClient`: how the agent's client is asked; undefined where there is no way to. */
-export const answerAsk =
-  (ports: GatewayPorts, exchange: () => Exchange, tool: string, toClient: ToClient | undefined) =>
-  async (ask: ServerAsk, signal: AbortSignal): Promise<Json | undefined> => {
-    const now = exchange();
+const answerer =
+  (ports: GatewayPorts, place: Place, capabilities: Json, toClient: ToClient | undefined): Answerer =>
+  async (ask, signal) => {
     const elicits = ask.method === 'elicitation/create';
-    const mayAgent = !elicits || now.place.server.elicitation === 'agent';
-    if (mayAgent && toClient !== undefined && canAnswer(now.capabilities, ask)) {
+    const mayAgent = !elicits || place.server.elicitation === 'agent';
+    if (mayAgent && toClient !== undefined && canAnswer(capabilities, ask)) {
       const answered = await toClient(ask, signal);
       if ('result' in answered) return answered.result;
       return elicits ? { action: 'cancel' } : undefined;
     }
-    return elicits ? inQueue(ports, now, tool, ask.params, signal) : undefined;
+    return elicits ? inQueue(ports, place, ask.params, signal) : undefined;
   };
+
+const lastOf = <T>(values: Iterable<T>): T | undefined => [...values].at(-1);
+
+/**
+ * Who answers what is asked during a call. A connection asks whoever runs calls there, and where several run it must be
+ * the same one: so it is one for all calls of a session, or of a client that is asked itself.
+ */
+export const answererOf = (
+  ports: GatewayPorts,
+  exchange: Exchange,
+  toClient: ToClient | undefined,
+): Answerer => {
+  const { place, client, capabilities } = exchange;
+  if (toClient !== undefined) return answerer(ports, place, capabilities, toClient);
+  if (exchange.ask === undefined || !mayAsk(exchange)) {
+    place.answer ??= answerer(ports, place, {}, undefined);
+    return place.answer;
+  }
+  client.answer ??= answerer(ports, place, client.capabilities, async ({ method, params }, signal) => {
+    const ask = lastOf(client.running.values())?.ask;
+    return ask === undefined ? failure(refusedError, 'The client is gone') : ask(method, params, signal);
+  });
+  return client.answer;
+};
+
+/** Whether there is anything its client could be asked. */
+export const mayAsk = ({ capabilities, place }: Exchange): boolean =>
+  'sampling' in capabilities ||
+  'roots' in capabilities ||
+  ('elicitation' in capabilities && place.server.elicitation === 'agent');
+
+/** What may be asked during a call, as the capabilities of a client: a person always answers. */
+export const askable = ({ capabilities: { sampling, roots } }: Exchange): Json => ({
+  elicitation: { form: {}, url: {} },
+  ...(sampling === undefined ? {} : { sampling }),
+  ...(roots === undefined ? {} : { roots }),
+});

@@ -6,7 +6,7 @@
 import { problem } from '../../problems/index.ts';
 import type { Answered, Json } from '../connections/edge.ts';
 import type { Decision, Wanted } from '../gate/edge.ts';
-import { answerAsk } from './asks.ts';
+import { answererOf, askable, mayAsk } from './asks.ts';
 import type { GateRow } from './edge.ts';
 import { nameCharacters, shownCharacters } from './limits.ts';
 import { failure, invalidParams, isRecord, notification, passedOn } from './protocol.ts';
@@ -93,13 +93,15 @@ const callStation = async ({ ports }: Room, place: Place, tool: string, args: Js
   return { result: await station.call(tool, args) };
 };
 
+/** A request that runs at the server; `toClient` where its client is asked by coming again. */
+type Running = Pick<Round, 'exchange' | 'signal'> & Partial<Pick<Round, 'toClient'>>;
+
 /** The request at the server, with all that may come before its answer. */
 export const forward = async (
   { ports }: Room,
-  round: Pick<Round, 'exchange' | 'signal'> & Partial<Pick<Round, 'toClient'>>,
+  round: Running,
   method: string,
   params: Json,
-  tool: string,
 ): Promise<Answered> => {
   const { exchange } = round;
   const connection = connectionOf(exchange.place.server);
@@ -107,7 +109,8 @@ export const forward = async (
   const { progressToken } = exchange;
   return connection.request(method, params, {
     signal: round.signal,
-    onAsk: answerAsk(ports, () => round.exchange, tool, round.toClient),
+    onAsk: answererOf(ports, exchange, round.toClient),
+    asks: askable(exchange),
     ...(progressToken === undefined
       ? {}
       : {
@@ -120,27 +123,16 @@ export const forward = async (
   });
 };
 
-/** Through rounds where the client may be asked by them, straight otherwise. */
+/** Through rounds where the client is asked by them, straight otherwise. */
 export const throughRounds = (
   { rounds }: Room,
   exchange: Exchange,
   subject: string,
-  start: (round: Pick<Round, 'exchange' | 'signal'> & Partial<Pick<Round, 'toClient'>>) => Promise<Answered>,
-): Promise<Answered> => {
-  const { capabilities, place, era, ask } = exchange;
-  const may =
-    'sampling' in capabilities ||
-    'roots' in capabilities ||
-    ('elicitation' in capabilities && place.server.elicitation === 'agent');
-  if (may && era === 'modern' && ask === undefined) return rounds.begin(exchange, subject, start);
-  return start({
-    exchange,
-    signal: exchange.stop.signal,
-    ...(may && ask !== undefined
-      ? { toClient: ({ method, params }, signal) => ask(method, params, signal) }
-      : {}),
-  });
-};
+  start: (round: Running) => Promise<Answered>,
+): Promise<Answered> =>
+  exchange.era === 'modern' && mayAsk(exchange)
+    ? rounds.begin(exchange, subject, start)
+    : start({ exchange, signal: exchange.stop.signal });
 
 export const callTool = async (room: Room, exchange: Exchange, params: Json): Promise<Answered> => {
   const { ports } = room;
@@ -181,19 +173,14 @@ export const callTool = async (room: Room, exchange: Exchange, params: Json): Pr
     return settled.refusal ?? { result: {} };
   }
   room.observe(place, 'used');
+  exchange.tool = `mcp__${place.alias}__${name}`;
   return throughRounds(room, exchange, subject, async (round) => {
     const kept = row(nameIn(wanted), 'allowed', settled.rule);
     const passed = passedOn(params);
     const call =
       connection === undefined
         ? callStation(room, place, original, given)
-        : forward(
-            room,
-            round,
-            'tools/call',
-            original === name ? passed : { ...passed, name: original },
-            `mcp__${place.alias}__${name}`,
-          );
+        : forward(room, round, 'tools/call', original === name ? passed : { ...passed, name: original });
     const [answered] = await Promise.all([call, kept]);
     return 'problem' in answered ? toldAsResult(answered.problem) : answered;
   });

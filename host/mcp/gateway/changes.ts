@@ -4,7 +4,7 @@
  * nobody where two have one.
  */
 import type { Answered, Connection, Json } from '../connections/edge.ts';
-import { notification } from './protocol.ts';
+import { modern, notification } from './protocol.ts';
 import { notConnected, toldAsError } from './refusals.ts';
 import { isSame, type Room } from './room.ts';
 import { type Client, connectionOf, type Exchange, type Place } from './visits.ts';
@@ -63,13 +63,50 @@ export interface Upstreams {
   readonly release: (place: Place) => void;
 }
 
-export const openUpstreams = (room: Room): Upstreams => {
-  interface Followed {
-    readonly places: Set<Place>;
-    readonly stop: () => void;
+/** Before a stream of subscriptions that ended is asked for again, ms. */
+const listenAgainMs = 5_000;
+const updated = 'notifications/resources/updated';
+
+interface Followed {
+  readonly places: Set<Place>;
+  readonly stop: () => void;
+  /** The stream of subscriptions, since 2026-07-28. */
+  listening?: AbortController;
+  isConnected: boolean;
+}
+
+/** URIs somebody wants to hear of. */
+const wantedBy = (places: Iterable<Place>): readonly string[] => {
+  const uris = new Set<string>();
+  for (const { clients, anyone, listeners } of places) {
+    for (const { subscribed } of [...clients.values(), anyone]) for (const uri of subscribed) uris.add(uri);
+    for (const { uris: own = [] } of listeners) for (const uri of own) uris.add(uri);
   }
+  return [...uris];
+};
+
+const isModern = (connection: Connection): boolean => (connection.about()?.protocolVersion ?? '') >= modern;
+
+export const openUpstreams = (room: Room): Upstreams => {
   const followed = new Map<Connection, Followed>();
   const at = new Map<Place, Connection>();
+
+  /** Since 2026-07-28 a server is told all URIs at once, and tells for as long as it is asked. */
+  const listen = (connection: Connection, found: Followed): void => {
+    found.listening?.abort();
+    const resourceSubscriptions = wantedBy(found.places);
+    if (resourceSubscriptions.length === 0 || connection.status().state !== 'connected') return;
+    const mine = new AbortController();
+    found.listening = mine;
+    const again = (): void => {
+      if (mine.signal.aborted || found.listening !== mine) return;
+      setTimeout(() => {
+        if (found.listening === mine) listen(connection, found);
+      }, listenAgainMs).unref();
+    };
+    const params = { notifications: { resourceSubscriptions } };
+    connection.request('subscriptions/listen', params, { signal: mine.signal }).then(again, again);
+  };
 
   /** Told once, and only where the agent was shown something else. */
   const tellTools = (place: Place): void => {
@@ -88,7 +125,7 @@ export const openUpstreams = (room: Room): Upstreams => {
     }
     for (const place of places) {
       if (!lists.includes(method)) {
-        if (method === 'notifications/resources/updated') tellListeners(place, method, params);
+        if (method === updated) tellListeners(place, method, params);
         if (method === 'notifications/elicitation/complete') tellListeners(place, method, params);
       } else if (room.ports.inTurn(place.session.id)) place.held.add(method);
       else tellListeners(place, method, params);
@@ -103,6 +140,7 @@ export const openUpstreams = (room: Room): Upstreams => {
     found?.places.delete(place);
     if (found !== undefined && found.places.size === 0) {
       found.stop();
+      found.listening?.abort();
       followed.delete(connection);
     }
   };
@@ -132,19 +170,25 @@ export const openUpstreams = (room: Room): Upstreams => {
       }
       const places = new Set([place]);
       const stop = connection.listen((method, params) => heard(places, method, params));
-      followed.set(connection, { places, stop });
+      const isConnected = connection.status().state === 'connected';
+      followed.set(connection, { places, stop, isConnected });
     },
     leave,
-    subscribe: (place, uri) => pass(place, 'resources/subscribe', { uri }),
+    subscribe: async (place, uri) => {
+      const connection = at.get(place);
+      const found = connection === undefined ? undefined : followed.get(connection);
+      if (connection === undefined || found === undefined || !isModern(connection)) {
+        return pass(place, 'resources/subscribe', { uri });
+      }
+      listen(connection, found);
+      return { result: {} };
+    },
     unsubscribe: async (place, uri) => {
       const connection = at.get(place);
-      const places = connection === undefined ? undefined : followed.get(connection)?.places;
-      const isWanted =
-        clientsOf(places ?? []).some(({ subscribed }) => subscribed.has(uri)) ||
-        [...(places ?? [])].some(({ listeners }) =>
-          [...listeners].some(({ wants }) => wants('notifications/resources/updated', { uri })),
-        );
-      if (!isWanted) await pass(place, 'resources/unsubscribe', { uri });
+      const found = connection === undefined ? undefined : followed.get(connection);
+      if (connection === undefined || found === undefined || wantedBy(found.places).includes(uri)) return;
+      if (isModern(connection)) listen(connection, found);
+      else await pass(place, 'resources/unsubscribe', { uri });
     },
     leveled: (place) => {
       const connection = at.get(place);
@@ -157,10 +201,19 @@ export const openUpstreams = (room: Room): Upstreams => {
       if (level !== undefined) void pass(place, 'logging/setLevel', { level });
     },
     changed: (connection) => {
-      for (const place of followed.get(connection)?.places ?? []) {
-        // A turn that began before the server told anything is joined by it here.
-        tellTools(place);
+      const found = followed.get(connection);
+      if (found === undefined) return;
+      const isConnected = connection.status().state === 'connected';
+      if (isConnected && !found.isConnected) {
+        // A server that was away knows of no subscription any more.
+        if (isModern(connection)) listen(connection, found);
+        else {
+          for (const uri of wantedBy(found.places)) void connection.request('resources/subscribe', { uri });
+        }
       }
+      found.isConnected = isConnected;
+      // A turn that began before the server told anything is joined by it here.
+      for (const place of found.places) tellTools(place);
     },
     release: (place) => {
       place.frozen = undefined;

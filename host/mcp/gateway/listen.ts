@@ -76,6 +76,7 @@ export const listenModern = async (
   write(stamped('notifications/subscriptions/acknowledged', { notifications: heard }));
   let isOpen = true;
   const listener: Listener = {
+    uris,
     wants: (method, more) =>
       methods.has(method) || (method === updated && uris.includes(String(more['uri']))),
     tell: (method, more) => write(stamped(method, more)),
@@ -94,6 +95,7 @@ export const listenModern = async (
     return undefined;
   }
   place.listeners.add(listener);
+  place.shown ??= room.offerOf(place);
   for (const uri of uris) void upstreams.subscribe(place, uri);
   return listener;
 };

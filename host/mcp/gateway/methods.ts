@@ -57,9 +57,7 @@ const pass =
     const subject = `${method} ${params['name'] ?? params['uri'] ?? ''}`;
     return (
       room.rounds.resume(exchange, subject, params) ??
-      throughRounds(room, exchange, subject, (round) =>
-        forward(room, round, method, passedOn(params), `mcp__${place.alias}`),
-      )
+      throughRounds(room, exchange, subject, (round) => forward(room, round, method, passedOn(params)))
     );
   };
 

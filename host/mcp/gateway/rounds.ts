@@ -60,7 +60,16 @@ export const openRounds = () => {
     waiting.set(token, held);
     session.ends.add(giveUp);
     held.timer = setTimeout(giveUp, roundMs).unref();
-    const inputRequests = Object.fromEntries([...held.questions].map(([key, { ask }]) => [key, ask]));
+    const inputRequests = Object.fromEntries(
+      [...held.questions].map(
+        ([
+          key,
+          {
+            ask: { method, params },
+          },
+        ]) => [key, { method, params }],
+      ),
+    );
     return { result: { resultType: 'input_required', inputRequests, requestState: token } };
   };
 
@@ -75,7 +84,7 @@ export const openRounds = () => {
     const toClient = (ask: ServerAsk, signal: AbortSignal): Promise<Answered> =>
       new Promise((resolve) => {
         count += 1;
-        const key = `ask-${count}`;
+        const key = ask.key !== undefined && !questions.has(ask.key) ? ask.key : `ask-${count}`;
         const answer = (answered: Answered): void => {
           questions.delete(key);
           resolve(answered);

@@ -3,7 +3,7 @@
  * that said `initialize`, the requests that wait, and whoever listens for changes. Nothing of it outlives the session.
  */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Answered, Connection, Json } from '../connections/edge.ts';
+import type { Answered, Connection, Json, RequestOptions } from '../connections/edge.ts';
 import type { GatewayServer } from './edge.ts';
 import { clients as mostClients } from './limits.ts';
 import type { Offer } from './offer.ts';
@@ -12,6 +12,8 @@ import { type Era, type Id, newestOlder } from './protocol.ts';
 /** Who hears of changes: a stream of a client, or a line connection. */
 export interface Listener {
   readonly wants: (method: string, params: Json) => boolean;
+  /** Resources it is told the changes of, beside those its client subscribed. */
+  readonly uris?: readonly string[];
   readonly tell: (method: string, params: Json) => void;
   readonly end: () => void;
 }
@@ -32,6 +34,8 @@ export interface Client {
   readonly asked: Map<Id, (answered: Answered) => void>;
   /** The newest stream it opened for itself. */
   stream: Listener | undefined;
+  /** Answers what servers ask of it, for all its calls. */
+  answer?: RequestOptions['onAsk'];
 }
 
 /** One request, until its answer. */
@@ -54,6 +58,8 @@ export interface Exchange {
   readonly pulse: () => void;
   /** Asks the client something meanwhile, as the older revisions do; absent where it could not answer. */
   readonly ask?: (method: string, params: Json, signal: AbortSignal) => Promise<Answered>;
+  /** Of a call that was let through: what is called, as the agent knows it. */
+  tool?: string;
   /** Set while a person is waited for: the pulse tells it as progress. */
   waiting: string | undefined;
 }
@@ -77,6 +83,8 @@ export interface Place {
   readonly held: Set<string>;
   /** Stages that were told. */
   readonly stages: Set<string>;
+  /** Answers what the server asks of a person, for all calls. */
+  answer?: RequestOptions['onAsk'];
 }
 
 export interface Session {
