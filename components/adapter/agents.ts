@@ -117,6 +117,20 @@ export const removeAll = (station: Host): void => {
   }
 };
 
+/** Agents looked at in one message once their owner left: each is a handful of effects. */
+const orphansAtOnce = 200;
+
+/** Ends the agents of an owner that left service; the key to go on after, where there are more. */
+export const endOrphans = (station: Host, owner: string, after?: string): string | undefined => {
+  const page = station.store.scan<Agent>('a/', { after, limit: orphansAtOnce });
+  for (const { value: agent } of page) {
+    if (agent.owner !== owner) continue;
+    station.process.kill(agent.process);
+    remove(station, agent);
+  }
+  return page.length < orphansAtOnce ? undefined : page.at(-1)?.key;
+};
+
 export const find = (station: Host, session: string): Agent | undefined => {
   const cached = known.get(session);
   if (cached !== undefined) return cached;

@@ -4,13 +4,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
-import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
+import { openBundleStore, readBundle, shapeOfTopic, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { folderInside, outsideOf, provisionFor, readTextFile, writeTextFile } from '../context/index.ts';
-import { canonicalShape } from '../contracts/index.ts';
 import { openPolicySource, type Policy } from '../policy/index.ts';
-import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
+import { ok, type Problem, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
 import { prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openGateLog, openRedactor, type State } from '../state/index.ts';
@@ -22,7 +21,7 @@ import type { Asked } from './reach.ts';
 import { openStationRemote } from './remote.ts';
 import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
 import { openServers, type Secrets, type Servers } from './servers.ts';
-import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
+import { isOver, keeper, liveSessions, sessionHandlers } from './sessions.ts';
 import { promptExpansion, skillServer, stationSkills } from './skills.ts';
 import { openStandings } from './standings.ts';
 import { cleared, tellDiffering, tellWithheld } from './tell.ts';
@@ -76,12 +75,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     packages: home.packages,
     db: state.db,
     now,
-    shapeOf: (topic) => {
-      const canonical = canonicalShape(topic);
-      // A staged manifest's shapes were checked when it was read: one without a canonical form is a bug here.
-      if (!canonical.ok) throw new ProblemError(canonical.problem);
-      return canonical.value;
-    },
+    shapeOf: shapeOfTopic,
     refusal: (bundle) => signatureRefusal(bundle, policy.current().signatures),
     report: (found) => events.add('repair', found.subject ?? '', found),
   });
@@ -196,6 +190,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     now,
     events,
     installed: (id) => remote.skills.holds(id) || bundles.active().some(({ manifest }) => manifest.id === id),
+    has: (id, name) => {
+      const bundle = bundles.active().find(({ manifest }) => manifest.id === id);
+      return bundle === undefined || skillsOf(bundle).some((skill) => skill.name === name);
+    },
     live: () => liveSessions(sessions),
   });
   const remote = openStationRemote({
@@ -208,8 +206,9 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     placements,
   });
   let tidy: Promise<void> = Promise.resolve();
-  bus.listen(sessionTopics.changed.id, (event) => {
-    if (isOver((event as { state: string }).state)) tidy = tidy.then(() => cleared(placements, log));
+  bus.listen(sessionTopics.changed.id, (event, from) => {
+    if (from === keeper && isOver((event as { state: string }).state))
+      tidy = tidy.then(() => cleared(placements, log));
   });
   residents.start();
   await installShipped(shipped, residents, store, (id, why) => {
@@ -269,6 +268,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     retrieveFor: remote.retrieveFor,
     web: web.status,
     placements,
+    conflicts: bundles.conflicts,
     events,
     startedAt,
     processes: processes.running,

@@ -38,6 +38,8 @@ const cutText = (text: string): string =>
     ? text
     : `${text.slice(0, entryUnits).toWellFormed()}\n[cut: ${text.length - entryUnits} of ${text.length} characters]`;
 const source = 'station:control';
+/** Who keeps the sessions: it is asked, and its word on them counts. Another bundle may handle the same topics. */
+export const keeper = 'bearpunch.sessions:sessions';
 
 export interface SessionHandlers {
   readonly create: (params: Params<'session.create'>, signal: AbortSignal) => Promise<Result<Session>>;
@@ -68,7 +70,7 @@ export const sessionHandlers = (
   gate: Pick<GateLog, 'of'>,
 ): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
-    (await bus.command(topic.id, payload, { source })) as Result<T>;
+    (await bus.command(topic.id, payload, { source, to: keeper })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
   // Rows were redacted when they came; this is for variables policy named since.
@@ -85,9 +87,9 @@ export const sessionHandlers = (
     let before: Changed | undefined;
     let later: NodeJS.Timeout | undefined;
     let waitMs = rowsWaitMs;
-    const stop = bus.listen(sessions.changed.id, (event) => {
+    const stop = bus.listen(sessions.changed.id, (event, teller) => {
       const changed = event as Changed;
-      if (changed.id !== id) return;
+      if (changed.id !== id || teller !== keeper) return;
       pending.push(changed);
       const rowsAlone =
         before !== undefined &&
@@ -274,8 +276,16 @@ export const sessionHandlers = (
         if (!following) return ok({ entries: [] });
         const session = await show(id);
         if (!session.ok) return session;
-        if (isOver(session.value.state)) return ok({ entries: [] });
-        const ended = await follow(id, rows.at(-1)?.seq ?? 0, emit, signal, watched, (events) =>
+        const last = rows.at(-1)?.seq ?? 0;
+        if (isOver(session.value.state)) {
+          // It may have ended after its rows were read: its last word is among those that came since.
+          for await (const page of rowsAfter(id, last)) {
+            if (!page.ok) return page;
+            for (const entry of foldTranscript(page.value).map(clean)) emit(entry);
+          }
+          return ok({ entries: [] });
+        }
+        const ended = await follow(id, last, emit, signal, watched, (events) =>
           events.find((event) => isOver(event.state)),
         );
         return ended.ok ? ok({ entries: [] }) : ended;
