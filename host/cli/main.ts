@@ -15,7 +15,7 @@ import { addDemoCommand } from './demo-command.ts';
 import { addMcpCommands } from './mcp-commands.ts';
 import { documentText, type Io, printAnswer, printProblem, type Run, type Sink } from './output.ts';
 import { addPolicyCommands } from './policy-commands.ts';
-import { registerRemoteSkills } from './remote-skills.ts';
+import { registerRemoteSkills, showRemote } from './remote-skills.ts';
 import { addSessionCommands } from './session-commands.ts';
 import { bundledSkills, registerSkills, remoteSkills } from './skills.ts';
 import { addStationCommands } from './station-commands.ts';
@@ -70,7 +70,11 @@ export const commandLine = (run: Run): Command => {
   addMcpCommands(program, run);
   addComponentCommands(program, run);
   addContractsCommands(program, run);
-  const skills = registerSkills(program, run, { bundles: bundledSkills, remote: remoteSkills });
+  const skills = registerSkills(program, run, {
+    bundles: bundledSkills,
+    remote: remoteSkills,
+    show: showRemote,
+  });
   registerRemoteSkills(skills, run);
   return program;
 };

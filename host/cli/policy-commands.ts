@@ -18,12 +18,19 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Skills of installed bundles; undefined where no station runs that could tell. */
+/** Skills of installed bundles and approved ones of other servers; undefined where no station runs that could tell. */
 const installedSkills = async (io: Io) => {
   const listed = await ask(io, 'bundle.list', {});
-  return listed.ok
-    ? listed.value.bundles.flatMap(({ id, skills }) => skills.map((name) => ({ name, bundle: id })))
-    : undefined;
+  if (!listed.ok) return undefined;
+  const remote = await ask(io, 'skills.remote', {});
+  const servers = remote.ok ? remote.value.servers : [];
+  return [
+    ...listed.value.bundles.flatMap(({ id, skills }) => skills.map((name) => ({ name, bundle: id }))),
+    ...servers
+      .flatMap(({ skills }) => skills)
+      .filter(({ state }) => state === 'approved')
+      .map(({ name, address }) => ({ name, bundle: `mcp:${address}` })),
+  ];
 };
 
 export const addPolicyCommands = (program: Command, run: Run): void => {

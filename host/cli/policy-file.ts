@@ -1,6 +1,7 @@
 /** The policy file as the operator's commands read and write it. */
-import { join } from 'node:path';
-import { provisionFor } from '../context/index.ts';
+import { dirname, join } from 'node:path';
+import { type Provision, provisionFor } from '../context/index.ts';
+import { reachableServers, readProjectSettings, serverEntries } from '../mcp/index.ts';
 import { changePolicyFile, openPolicySource, type Policy } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
@@ -23,6 +24,11 @@ const skillsText = (skills: readonly InstalledSkill[] | undefined): string => {
       )}`;
 };
 
+const wayText = (transport: Provision['offered'][number]['transport']): string => {
+  if (transport.type === 'gateway') return 'through the station';
+  return transport.type === 'http' ? transport.url : [transport.command, ...transport.args].join(' ');
+};
+
 /** `skills`: those of installed bundles, where a station runs that knows. What `agent` would get under the policy in `file`; a policy with problems grants nothing, and says so. */
 export const explainFor = (
   file: string,
@@ -40,15 +46,25 @@ export const explainFor = (
       evidence: known === '' ? 'the policy names no agent' : `the policy names: ${known}`,
     });
   }
-  const found = provisionFor(policy, agent);
+  const project = cwd === undefined ? undefined : readProjectSettings(cwd);
+  const entries = serverEntries({
+    policy,
+    home: dirname(file),
+    ...(project === undefined ? {} : { project }),
+  });
+  const found = provisionFor(
+    policy,
+    agent,
+    // The address is made when a session is.
+    reachableServers(policy, agent, entries).map(({ alias, place, reason }) => ({
+      name: alias,
+      place,
+      by: reason === undefined ? { type: 'gateway' as const, url: '', command: '', args: [] } : { reason },
+    })),
+  );
   const sink = found.sink === null || cwd === undefined ? found.sink : join(cwd, found.sink);
   const rows = [
-    ...found.offered.map(({ name, rule, transport }) => [
-      name,
-      'offered',
-      rule,
-      transport.type === 'http' ? transport.url : [transport.command, ...transport.args].join(' '),
-    ]),
+    ...found.offered.map(({ name, rule, transport }) => [name, 'offered', rule, wayText(transport)]),
     ...found.withheld.map(({ name, rule, reason }) => [name, 'withheld', rule, reason]),
   ];
   const head = table([
@@ -64,6 +80,9 @@ export const explainFor = (
     json: {
       agent,
       ...found,
+      offered: found.offered.map((one) =>
+        one.transport.type === 'gateway' ? { ...one, transport: { type: 'gateway' } } : one,
+      ),
       ...(cwd === undefined ? {} : { cwd }),
       ...(skills === undefined ? {} : { skills }),
     },

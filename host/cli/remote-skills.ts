@@ -1,9 +1,10 @@
 /** `skills add | update | approve | remove`: skills that other servers publish. The station does it all. */
 import type { Command } from 'commander';
-import type { RemoteServer, RemoteSkill } from '../mcp/index.ts';
-import type { Problem } from '../problems/index.ts';
-import { counted, type Io, type Run, short, shown } from './output.ts';
+import type { RemoteManifest, RemoteServer, RemoteSkill } from '../mcp/index.ts';
+import { ok, type Problem, type Result } from '../problems/index.ts';
+import { type Answer, counted, type Io, type Run, short, shown } from './output.ts';
 import { clearedRows } from './show.ts';
+import type { SkillsIo } from './skills.ts';
 import { example } from './usage.ts';
 import { answer } from './with-station.ts';
 
@@ -27,6 +28,17 @@ const skillLines = (skill: RemoteSkill, typed: Io['typed']): readonly string[] =
   return state === 'waiting' || state === 'changed' ? [...rows, approve] : rows;
 };
 
+/** One skill with its files: what an approval lets in. */
+export const manifestText = (skill: RemoteManifest, typed: Io['typed']): string =>
+  [
+    ...skillLines(skill, typed),
+    `uri:     ${skill.uri}`,
+    ...(skill.digest === '' ? [] : [`digest:  ${skill.digest}`]),
+    ...skill.manifest.map(({ path, size }) => `file:    ${path} (${size} bytes)`),
+  ]
+    .map(shown)
+    .join('\n');
+
 export const serverText = (server: RemoteServer, typed: Io['typed']): string =>
   [
     `${server.label}  ${server.url}  ${counted(server.skills.length, 'skill')}`,
@@ -36,6 +48,19 @@ export const serverText = (server: RemoteServer, typed: Io['typed']): string =>
   ]
     .map(shown)
     .join('\n');
+
+/** `skills show label/path`; the station knows it. */
+export const showRemote = async (
+  { home, typed = (command) => `jupiter ${command}` }: SkillsIo,
+  skill: string,
+): Promise<Result<Answer>> => {
+  const { connectStation } = await import('./client.ts');
+  const station = await connectStation(home);
+  if (!station.ok) return station;
+  const found = await station.value.call('skills.show', { skill });
+  station.value.close();
+  return found.ok ? ok({ json: found.value, plain: manifestText(found.value, typed) }) : found;
+};
 
 export const registerRemoteSkills = (skills: Command, run: Run): void => {
   example(

@@ -163,9 +163,12 @@ const section = (
   rows: readonly (readonly (string | number | undefined)[])[],
 ): readonly string[] => (rows.length === 0 ? [`${title}  none`] : [title, table(rows, '  ')]);
 
+/** The newest decisions of the gate that are shown to people. */
+const shownCalls = 10;
+
 /** The whole record of a session: what it is, what it was offered, what was placed, what waits for an answer. */
 export const sessionText = (session: Session): string => {
-  const { provisioning, agentInfo, commands, pending } = session;
+  const { provisioning, agentInfo, commands, pending, gate } = session;
   const { servers, skills, sink, policyRevision } = provisioning;
   const head: readonly (readonly [string, string])[] = [
     ['session', session.id],
@@ -217,6 +220,14 @@ export const sessionText = (session: Session): string => {
             `/${name}${hint === undefined ? '' : ` ${hint}`}`,
             description,
           ]),
+        )),
+    ...(gate === undefined
+      ? []
+      : section(
+          `calls through the gate: ${gate.total}`,
+          gate.calls
+            .slice(-shownCalls)
+            .map(({ at, server, tool, decision, rule }) => [when(at), decision, `${server} ${tool}`, rule]),
         )),
     ...(pending.length === 0
       ? []

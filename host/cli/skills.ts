@@ -29,7 +29,12 @@ interface Answer {
   readonly exit?: 1;
 }
 /** Runs what a command does, prints its answer or problem, and keeps its exit code. */
-export type RunSkills = (act: (io: { readonly home: string }) => Promise<Result<Answer>>) => Promise<void>;
+export type RunSkills = (act: (io: SkillsIo) => Promise<Result<Answer>>) => Promise<void>;
+export interface SkillsIo {
+  readonly home: string;
+  /** A command as this person would type it. */
+  readonly typed?: (command: string) => string;
+}
 
 /** The skills of the bundles in service; none where no station runs, since nothing else knows what is intact. */
 export const bundledSkills = async (home: string): Promise<readonly SkillSource[]> => {
@@ -56,6 +61,8 @@ export interface SkillsPorts {
   readonly remote?: (home: string) => Promise<readonly RemoteServer[]>;
   /** Skills of the bundles installed in a home; none where no station runs. */
   readonly bundles?: (home: string) => Promise<readonly SkillSource[]>;
+  /** A skill of another server, `label/path`. */
+  readonly show?: (io: SkillsIo, skill: string) => Promise<Result<Answer>>;
   /** Folder of the person's skills (default: `~/.jupiter/skills`). */
   readonly person?: string;
   /** Folder of the shipped skills (default: `skills` of this installation). */
@@ -123,10 +130,15 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
       }),
     );
 
-  withCwd(skills.command('show').argument('<name>', 'name of a skill'))
+  withCwd(
+    skills.command('show').argument('<name>', 'name of a skill, or label/path of one of another server'),
+  )
     .description('one skill with its files')
     .action((name: string, { cwd }: { cwd: string }) =>
-      run(async ({ home }) => {
+      run(async (io) => {
+        // No skill of this machine has a slash in its name.
+        if (name.lastIndexOf('/') > 0 && ports.show !== undefined) return ports.show(io, name);
+        const { home } = io;
         const found = await named(home, cwd, name);
         if (!found.ok) return found;
         const folder = found.value.files();

@@ -52,7 +52,10 @@ const verdictFor = (
   if (known === undefined) return { rule: 'agents', reason: `agent "${agent}" is not in the policy` };
   if (server.exposure === 'gateway') {
     if (reached === undefined)
-      return { rule: `servers.${name}.exposure`, reason: 'the gateway of this station is not open' };
+      return {
+        rule: `servers.${name}.exposure`,
+        reason: 'it is behind the gateway, where only a session can be let in',
+      };
     return 'reason' in reached.by
       ? { rule: reached.place, reason: reached.by.reason }
       : { offered: reached.by };

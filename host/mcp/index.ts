@@ -50,7 +50,15 @@ export type {
   OpenGateway,
   StationServer,
 } from './gateway/edge.ts';
-export type { Access, RemoteServer, RemoteSkill, RemoteSkills, Unready } from './remote/edge.ts';
+export { type Reachable, reachableServers } from './gateway/reachable.ts';
+export type {
+  Access,
+  RemoteManifest,
+  RemoteServer,
+  RemoteSkill,
+  RemoteSkills,
+  Unready,
+} from './remote/edge.ts';
 export { openRemoteSkills } from './remote/remote.ts';
 
 /** The tool `Skill` and its instructions, for whoever mounts them; see `buildSkillServer` in agent/server.ts. */

@@ -31,5 +31,6 @@ export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
 export { policySchema } from './schema.ts';
 export { type NamedEntry, readServersFile, type ServersFile } from './servers-file.ts';
+export { shownPolicy } from './shown.ts';
 export { openPolicySource, policyText } from './source.ts';
 export { changePolicyFile, type PolicyChange } from './write.ts';

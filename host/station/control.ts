@@ -8,7 +8,7 @@
 import type { output } from 'zod';
 import type { sessions } from '../../contracts/topics/index.ts';
 import type { TranscriptEntry } from '../../contracts/transcript.ts';
-import type { RemoteServer, RemoteSkill } from '../mcp/index.ts';
+import type { RemoteManifest, RemoteServer, RemoteSkill } from '../mcp/index.ts';
 import type { Problem } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
 import type { GateEntry, StationEvent } from '../state/index.ts';
@@ -113,6 +113,7 @@ export interface ControlMethods extends McpMethods {
   'skills.add': { params: { address: string; label?: string; skills?: string[] }; result: RemoteServer };
   'skills.update': { params: { label?: string }; result: { servers: readonly RemoteServer[] } };
   'skills.approve': { params: { skill: string; digest: string }; result: RemoteSkill };
+  'skills.show': { params: { skill: string }; result: RemoteManifest };
   /** A server with all its skills, or the approval of one; `places` as in `bundle.uninstall`. */
   'skills.remove': { params: { address: string }; result: { removed: string; places: readonly Cleared[] } };
   'skills.remote': { params: Record<string, never>; result: { servers: readonly RemoteServer[] } };

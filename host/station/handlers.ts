@@ -1,7 +1,7 @@
 /** What the control socket answers, a method at a time. */
 
 import type { RemoteSkills } from '../mcp/index.ts';
-import { type PolicySource, policyText } from '../policy/index.ts';
+import { type PolicySource, policyText, shownPolicy } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
 import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
@@ -96,6 +96,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       return cleared(done.ok ? ok({ servers: done.value }) : done);
     },
     'skills.approve': ({ skill, digest }) => options.remote.approve(skill, digest),
+    'skills.show': async ({ skill }) => options.remote.show(skill),
     'skills.remove': async ({ address }) => {
       const gone = await options.remote.remove(address);
       if (!gone.ok) return gone;
@@ -116,7 +117,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       // A policy that could not be read as a file has no text either.
       const unread = problems.find(({ code }) => code === 'policy/missing' || code === 'policy/unreadable');
       if (unread !== undefined) return failed(unread);
-      return ok({ file: home.policy, revision, text: policyText(home.policy) ?? '', problems });
+      return ok({ file: home.policy, revision, text: shownPolicy(policyText(home.policy) ?? ''), problems });
     },
     'session.create': readable(async (params, _emit, signal) => {
       await options.retrieveFor(params.agent);

@@ -10,15 +10,16 @@ import {
   type GatewayAddress,
   type GatewayServer,
   type ProjectServers,
+  type Reachable,
+  reachableServers,
   readMcpConfig,
   readProjectSettings,
   type ServerEntry,
   type SessionServers,
-  serverAlias,
   serverEntries,
 } from '../mcp/index.ts';
 import type { Policy } from '../policy/index.ts';
-import { ok, type Problem, type Result, refuse } from '../problems/index.ts';
+import { ok, type Result, refuse } from '../problems/index.ts';
 
 /** What a component asks of a session's provisioning. */
 export interface Asked {
@@ -56,21 +57,18 @@ export interface Reach {
   readonly serversFor: (component: string, asked: Asked) => Promise<Result<Provision>>;
   /** The servers of a session as policy stands now; none for one that is not known. */
   readonly servers: (session: string) => readonly GatewayServer[];
+  /** Whether a session has servers of its own, or of its project. */
+  readonly bringsServers: (session: string) => boolean;
   readonly of: (session: string) => { readonly agent: string; readonly cwd: string } | undefined;
   /** Whether this component is the provider of the session's agent. */
   readonly provides: (component: string, session: string) => boolean;
   /** The session is over: what only it reached is let go. */
   readonly forget: (session: string) => void;
-  /** Every entry there is now, each key once; what policy or a session changed is dialled. */
-  readonly reconcile: () => void;
+  /** What policy or a session changed is dialled; whether anything had. */
+  readonly reconcile: () => boolean;
+  /** Each key once. */
   readonly entries: () => readonly ServerEntry[];
 }
-
-const reasonOf = ({ message, evidence }: Problem): string =>
-  evidence === undefined ? message : `${message} (${evidence})`;
-
-const isStation = (policy: Policy, name: string): boolean =>
-  policy.servers.get(name)?.transport.type === 'station';
 
 export const openReach = ({ policy, connections, gateway, home }: ReachOptions): Reach => {
   const known = new Map<string, Known>();
@@ -85,94 +83,52 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
         : { session: { id: session.id, cwd: session.cwd, servers: session.config.servers } }),
     });
 
+  /** Whether a session brings servers along, or takes some away. */
+  const differs = ({ project, config }: Known): boolean => project !== undefined || config !== undefined;
   const entries = (): readonly ServerEntry[] =>
-    allEntries([entriesOf(), ...[...known.values()].map(entriesOf)]);
+    allEntries([entriesOf(), ...[...known.values()].filter(differs).map(entriesOf)]);
 
-  /** What a session's agent may be offered: not what its own client connects to, nor what is meant for other agents. */
-  const reachable = (session: Known): readonly ServerEntry[] => {
-    const now = policy();
-    return entriesOf(session).filter(({ key, name }) => {
-      const server = key.startsWith('policy/') ? now.servers.get(name) : undefined;
-      return (
-        server === undefined || (server.exposure === 'gateway' && server.consumers.includes(session.agent))
-      );
-    });
-  };
-
-  /** Each server a session may reach, with the reason where it cannot. */
-  const wanted = (
-    session: Known,
-  ): readonly { readonly name: string; readonly place: string; readonly reason: string | undefined }[] => {
-    const now = policy();
-    const stations = [...now.servers.keys()].filter((name) => isStation(now, name));
-    return [
-      ...reachable(session).map(({ name, place, disabled, fault }) => ({
-        name,
-        place,
-        reason: disabled ?? (fault === undefined ? undefined : reasonOf(fault)),
-      })),
-      ...stations.map((name) => ({
-        name,
-        place: `servers.${name}`,
-        reason: now.disabledMcpServers.has(name) ? 'the operator disabled it' : undefined,
-      })),
-    ];
-  };
+  const reachable = (session: Known): readonly Reachable[] =>
+    reachableServers(policy(), session.agent, entriesOf(session));
 
   const ways = async (session: Known): Promise<readonly Reached[]> => {
-    const found = wanted(session);
+    const found = reachable(session);
     // Nothing is opened for a station that has nothing behind its gateway.
     const address = found.some(({ reason }) => reason === undefined) ? await gateway() : undefined;
-    return found.map(({ name, place, reason }): Reached => {
-      const alias = serverAlias(name);
-      if (reason !== undefined || address === undefined)
-        return { name: alias, place, by: { reason: reason ?? '' } };
+    return found.map(({ alias: name, place, reason = '' }): Reached => {
+      if (reason !== '' || address === undefined) return { name, place, by: { reason } };
       return address.ok
-        ? { name: alias, place, by: { type: 'gateway', ...address.value(alias) } }
-        : { name: alias, place, by: { reason: reasonOf(address.problem) } };
+        ? { name, place, by: { type: 'gateway', ...address.value(name) } }
+        : { name, place, by: { reason: address.problem.message } };
     });
   };
 
-  const served = (session: Known): readonly GatewayServer[] => {
-    const now = policy();
-    const one = (name: string, alias: string, upstream: GatewayServer['upstream']): GatewayServer => {
-      const server = now.servers.get(name);
-      return {
-        alias,
-        original: name,
-        upstream,
-        ...(server?.tools === undefined ? {} : { tools: server.tools }),
-        elicitation: server?.elicitation ?? 'queue',
-      };
-    };
-    const stations = [...now.servers].filter(
-      ([name, { consumers }]) =>
-        isStation(now, name) && consumers.includes(session.agent) && !now.disabledMcpServers.has(name),
-    );
-    return [
-      // One that was disabled since is still there: a call is told so by its connection.
-      ...reachable(session).flatMap(({ key, name, fault }) => {
-        const connection = connections.get(key);
-        return connection === undefined || fault !== undefined
-          ? []
-          : [one(name, serverAlias(name), connection)];
-      }),
-      ...stations.map(([name]) => one(name, serverAlias(name), 'station')),
-    ];
-  };
+  // One that was disabled since is still there: a call is told so by its connection.
+  const served = (session: Known): readonly GatewayServer[] =>
+    reachable(session).flatMap(({ original, alias, place, upstream: by, reason }): GatewayServer[] => {
+      const upstream = typeof by === 'object' ? connections.get(by.key) : by;
+      if (upstream === undefined || (upstream === 'station' && reason !== undefined)) return [];
+      const server = place === `servers.${original}` ? policy().servers.get(original) : undefined;
+      return [
+        {
+          alias,
+          original,
+          upstream,
+          ...(server?.tools === undefined ? {} : { tools: server.tools }),
+          elicitation: server?.elicitation ?? 'queue',
+        },
+      ];
+    });
 
   let dialled: { readonly revision: string; readonly sessions: number } | undefined;
-  /** Sessions that came or went. */
+  /** Sessions that came or went with servers of their own. */
   let changes = 0;
-  const reconcile = (): void => {
+  const reconcile = (): boolean => {
     const { revision } = policy();
-    if (dialled?.revision === revision && dialled.sessions === changes) return;
+    if (dialled?.revision === revision && dialled.sessions === changes) return false;
     dialled = { revision, sessions: changes };
     connections.reconcile(entries());
-  };
-  const changed = (): void => {
-    changes += 1;
-    reconcile();
+    return true;
   };
 
   return {
@@ -193,7 +149,8 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
         config: config.value,
       };
       known.set(id, session);
-      changed();
+      if (differs(session) || (before !== undefined && differs(before))) changes += 1;
+      reconcile();
       return ok(provisionFor(policy(), agent, await ways(session)));
     },
     servers: (id) => {
@@ -207,13 +164,20 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
       }
       return session.seen.servers;
     },
+    bringsServers: (id) => {
+      const session = known.get(id);
+      return session !== undefined && differs(session);
+    },
     of: (id) => known.get(id),
     provides: (component, id) => {
       const session = known.get(id);
       return session !== undefined && policy().agents.get(session.agent)?.provider === component;
     },
     forget: (id) => {
-      if (known.delete(id)) changed();
+      const session = known.get(id);
+      known.delete(id);
+      if (session !== undefined && differs(session)) changes += 1;
+      reconcile();
     },
     reconcile,
     entries,

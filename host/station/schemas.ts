@@ -40,6 +40,7 @@ export const paramsOf = {
     skill: z.string().min(1).max(4_200),
     digest: z.string().min(1).max(100),
   }),
+  'skills.show': z.strictObject({ skill: z.string().min(1).max(4_200) }),
   'skills.remove': z.strictObject({ address: z.string().min(1).max(4_200) }),
   'skills.remote': nothing,
   'bundle.grant': granting,

@@ -13,6 +13,7 @@ import { type Gate, openGate } from './gate.ts';
 import { installation } from './home.ts';
 import { type McpHandlers, mcpHandlers } from './mcp-handlers.ts';
 import { openReach, type Reach } from './reach.ts';
+import { openTokens, type Tokens } from './tokens.ts';
 import { version } from './version.ts';
 
 export interface ServersOptions {
@@ -35,13 +36,8 @@ export interface Servers {
   readonly serversFor: Reach['serversFor'];
   readonly handlers: McpHandlers;
   readonly unfit: Gate['unfit'];
-  /**
-   * Text a component writes to a process of its own, with the session's token where the provider of that session asks
-   * for it to be put in. It never sees it.
-   */
-  readonly filled: (component: string, process: string, text: string) => string;
-  /** The process is gone, and with it what its token was good for. */
-  readonly ended: (process: string) => void;
+  readonly filled: Tokens['filled'];
+  readonly ended: Tokens['ended'];
   /** Dials what policy says now; cheap where nothing changed. */
   readonly reconcile: () => void;
   /** NAMES of variables, and values by what they are, that must never be seen; another object when they changed. */
@@ -53,16 +49,11 @@ export interface Secrets {
   readonly values: ReadonlyMap<string, string>;
 }
 
-/** As a provider writes it where the agent is told of its servers (`bearpunch.agents.open.v3`). */
-const place = /"value":"(Bearer )?\$\{jupiter\.token:([A-Za-z0-9-]{1,64})\}"/g;
-
 export const openServers = (options: ServersOptions): Servers => {
   const { policy, redact, onBug } = options;
   let gateway: Gateway | undefined;
   let opening: Promise<Result<Gateway>> | undefined;
   let secrets: Secrets = { names: new Set(), values: new Map() };
-  /** The session whose token each process was given, and the token. */
-  const tokens = new Map<string, { readonly session: string; readonly token: string }>();
 
   const connections = openConnections({
     processes: options.processes,
@@ -109,32 +100,27 @@ export const openServers = (options: ServersOptions): Servers => {
     return opened;
   }
 
+  const tokens = openTokens({
+    gateway: () => gateway,
+    provides: reach.provides,
+    changed: () => refreshed(),
+  });
   const refreshed = (): void => {
     const { names, literals } = secretsOf(reach.entries());
     const all = new Map(literals);
-    for (const { session, token } of tokens.values()) all.set(`token of ${session}`, token);
+    for (const { session, token } of tokens.all()) all.set(`token of ${session}`, token);
     secrets = { names: new Set(names), values: all };
   };
   const reconcile = (): void => {
-    reach.reconcile();
-    refreshed();
+    if (reach.reconcile()) refreshed();
   };
   reconcile();
 
-  const admitted = (component: string, process: string, session: string): string | undefined => {
-    if (gateway === undefined || !reach.provides(component, session)) return undefined;
-    const known = tokens.get(process);
-    if (known?.session === session) return known.token;
-    const token = gateway.admit(session);
-    tokens.set(process, { session, token });
-    refreshed();
-    return token;
-  };
-
   return {
     serversFor: async (component, asked) => {
-      const found = await reach.serversFor(component, asked);
-      refreshed();
+      const found = reach.serversFor(component, asked);
+      // It may have brought servers along, and they have secrets; nothing of theirs has been heard yet.
+      if (reach.bringsServers(asked.session)) refreshed();
       return found;
     },
     handlers: mcpHandlers({
@@ -146,21 +132,8 @@ export const openServers = (options: ServersOptions): Servers => {
       changed: reconcile,
     }),
     unfit: gate.unfit,
-    filled: (component, process, text) =>
-      text.includes('{jupiter.token:')
-        ? text.replace(place, (whole, scheme: string | undefined, session: string) => {
-            const token = admitted(component, process, session);
-            return token === undefined ? whole : `"value":"${scheme ?? ''}${token}"`;
-          })
-        : text,
-    ended: (process) => {
-      const known = tokens.get(process);
-      if (known === undefined) return;
-      tokens.delete(process);
-      // A session that was taken up again has the token of its new process.
-      if (![...tokens.values()].some(({ session }) => session === known.session))
-        gateway?.dismiss(known.session);
-    },
+    filled: tokens.filled,
+    ended: tokens.ended,
     reconcile,
     secrets: () => secrets,
     close: async () => {

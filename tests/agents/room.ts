@@ -28,6 +28,9 @@ export interface Shown {
   readonly pending: readonly { readonly request: string; readonly title: string }[];
   readonly commands?: readonly { readonly name: string }[];
   readonly mode?: { readonly id: string };
+  readonly gate?: {
+    readonly calls: readonly { readonly tool: string; readonly decision: string; readonly rule: string }[];
+  };
   readonly provisioning: {
     readonly sink: string | null;
     readonly servers: readonly {
@@ -54,6 +57,10 @@ export interface Room {
   readonly transcript: (id: string) => Promise<readonly Entry[]>;
   /** Resolves with the record once `condition` holds. */
   readonly when: (id: string, condition: (shown: Shown) => boolean, what: string) => Promise<Shown>;
+  /** Waits until the station has reached the server. */
+  readonly connected: (server: string) => Promise<void>;
+  /** The environments of those processes. */
+  readonly environments: () => readonly string[];
   /** Processes that run with the agent's home: the agent, and what it started (Linux). */
   readonly running: () => readonly string[];
 }
@@ -71,20 +78,34 @@ const lay = (folder: string, files: Readonly<Record<string, string>>): void => {
 /** The station has the agent's home too. */
 const stationEntry = 'host/cli/detached.ts';
 
-const runningWith = (home: string): readonly string[] =>
+interface Running {
+  readonly command: string;
+  readonly environment: string;
+}
+const runningWith = (home: string): readonly Running[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((name) => {
+    .flatMap((name): Running[] => {
       try {
-        const env = readFileSync(`/proc/${name}/environ`, 'utf8').split('\0');
+        const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
         const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
-        return env.includes(`HOME=${home}`) && !command.includes(stationEntry) ? [`${name} ${command}`] : [];
+        const ours = environment.split('\0').includes(`HOME=${home}`) && !command.includes(stationEntry);
+        return ours ? [{ command: `${name} ${command}`, environment }] : [];
       } catch {
         return [];
       }
     });
 
-const policyFor = (found: AgentCase, file: string, env: Readonly<Record<string, string>>, http: string) => ({
+/** What the HTTP server wants where it stands behind the gateway, in the station's variable of that name. */
+export const bearer = { name: 'PROBE_BEARER', value: 'probe-bearer-9d41c7' };
+
+const policyFor = (
+  found: AgentCase,
+  file: string,
+  env: Readonly<Record<string, string>>,
+  http: string,
+  gateway: boolean,
+) => ({
   grants: firstPartyGrants,
   agents: { tested: { program: found.program } },
   programs: {
@@ -96,7 +117,8 @@ const policyFor = (found: AgentCase, file: string, env: Readonly<Record<string, 
     },
     probe: { command: process.execPath, args: [demoProbe], trust: 'full' },
   },
-  origins: { probehttp: { url: http } },
+  origins: { probehttp: { url: http, ...(gateway ? { bearer: bearer.name } : {}) } },
+  permissions: { allow: ['mcp__probehttp__probe'] },
   servers: {
     probe: {
       transport: { type: 'stdio', program: 'probe' },
@@ -106,18 +128,24 @@ const policyFor = (found: AgentCase, file: string, env: Readonly<Record<string, 
     probehttp: {
       transport: { type: 'http', origin: 'probehttp' },
       consumers: { sessions: ['tested'] },
-      exposure: 'direct',
+      exposure: gateway ? 'gateway' : 'direct',
     },
   },
 });
 
-export const openRoom = async (t: TestContext, found: AgentCase): Promise<Room> => {
+/** `gateway`: the HTTP server wants a bearer, and the agent reaches it through the station. */
+export const openRoom = async (
+  t: TestContext,
+  found: AgentCase,
+  { gateway = false }: { readonly gateway?: boolean } = {},
+): Promise<Room> => {
   const file = await installed(found.agent);
-  const [model, http] = [await startModel(), await startMcpHttp()];
+  const [model, http] = [await startModel(), await startMcpHttp(gateway ? bearer.value : undefined)];
   t.after(() => Promise.all([model.close(), http.close()]));
   const env = found.env(model.url);
-  const policy = policyFor(found, file, env, http.url);
-  const bench = openBench(t, { policy, env: { ...env }, ownHome: true });
+  const policy = policyFor(found, file, env, http.url, gateway);
+  const secret = gateway ? { [bearer.name]: bearer.value } : {};
+  const bench = openBench(t, { policy, env: { ...env, ...secret }, ownHome: true });
   lay(bench.userHome, found.files?.(model.url, bench.workspace) ?? {});
   await bench.ask('up');
   await bench.ask(
@@ -152,6 +180,15 @@ export const openRoom = async (t: TestContext, found: AgentCase): Promise<Room> 
         assert.ok(performance.now() < end, `${what}: ${JSON.stringify(shown)}`);
       }
     },
-    running: () => runningWith(bench.userHome),
+    connected: async (server) => {
+      const end = performance.now() + waitMs;
+      for (;;) {
+        const { servers } = await bench.ask<{ servers: { name: string; status: string }[] }>('mcp', 'list');
+        if (servers.some(({ name, status }) => name === server && status === 'connected')) return;
+        assert.ok(performance.now() < end, JSON.stringify(servers));
+      }
+    },
+    environments: () => runningWith(bench.userHome).map(({ environment }) => environment),
+    running: () => runningWith(bench.userHome).map(({ command }) => command),
   };
 };

@@ -1,8 +1,9 @@
 /** What the station promises of every agent people use, each tried with a real one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { everyFile } from '../e2e/harness.ts';
 import type { AgentCase } from './cases.ts';
-import { openRoom, skillName } from './room.ts';
+import { bearer, openRoom, skillName } from './room.ts';
 
 const plain = (entries: readonly { readonly role: string; readonly text: string }[]): string =>
   entries.map(({ role, text }) => `${role}: ${text}`).join('\n');
@@ -115,8 +116,30 @@ const outlives = (found: AgentCase): void => {
   });
 };
 
+const reaches = (found: AgentCase): void => {
+  test(`${found.program}: it uses a server that wants a bearer through the station, and never holds the bearer`, async (t) => {
+    const room = await openRoom(t, found, { gateway: true });
+    await room.connected('probehttp');
+    const session = await room.create('auto');
+    const said = await room.say(session.id, `Go. «use ${found.tools.http}»`);
+    assert.equal(said.stopReason, 'end_turn', plain(said.entries));
+    assert.match(plain(said.entries), /probe answered over http/);
+    const shown = await room.show(session.id);
+    assert.equal(shown.provisioning.servers.find(({ name }) => name === 'probehttp')?.stage, 'used');
+    assert.deepEqual(
+      shown.gate?.calls.map(({ tool, decision, rule }) => [tool, decision, rule]),
+      [['probe', 'allowed', 'permissions.allow[0] (mcp__probehttp__probe)']],
+    );
+    for (const { text } of room.model.heard) assert.ok(!text.includes(bearer.value));
+    for (const [path, bytes] of [...everyFile(room.bench.userHome), ...everyFile(room.bench.workspace)])
+      assert.ok(!bytes.includes(bearer.value), path);
+    for (const text of room.environments()) assert.ok(!text.includes(bearer.value));
+  });
+};
+
 export const everyPromise = (found: AgentCase): void => {
   provisions(found);
   asks(found);
   outlives(found);
+  reaches(found);
 };

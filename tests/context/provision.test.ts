@@ -40,6 +40,52 @@ describe('a server is offered to the agents its consumers name', () => {
   });
 });
 
+describe('a server behind the gateway', () => {
+  const by = { type: 'gateway', url: 'http://127.0.0.1:1/x', command: 'node', args: ['shim'] } as const;
+  const policy = policyOf({
+    ...base,
+    servers: {
+      s: { exposure: 'gateway', consumers: listed, transport: { type: 'http', origin: 'guarded' } },
+      off: { exposure: 'direct', consumers: listed, transport: stdio },
+    },
+    disabledMcpServers: ['off'],
+  });
+  const reached = [
+    { name: 's-1', place: 'servers.s', by },
+    { name: 'any', place: 'mcpServers.any', by },
+    { name: 'shut', place: '.jupiter/settings.jsonc:2:3', by: { reason: 'its project is not trusted' } },
+  ];
+  it('of the policy goes to its consumers under the name agents call it by, any other to every agent', () => {
+    const found = provisionFor(policy, 'one', reached);
+    assert.deepEqual(found.offered, [
+      { name: 's-1', rule: 'servers.s.consumers', transport: by },
+      { name: 'any', rule: 'mcpServers.any', transport: by },
+    ]);
+    assert.deepEqual(found.withheld, [
+      { name: 'off', rule: 'disabledMcpServers', reason: 'the operator disabled it' },
+      { name: 'shut', rule: '.jupiter/settings.jsonc:2:3', reason: 'its project is not trusted' },
+    ]);
+    const other = provisionFor(policy, 'two', reached);
+    assert.deepEqual(
+      other.offered.map(({ name }) => name),
+      ['any'],
+    );
+    assert.deepEqual(
+      other.withheld.filter(({ name }) => name === 's').map(({ rule }) => rule),
+      ['servers.s.consumers'],
+    );
+  });
+  it('that cannot be reached is withheld for the reason there is', () => {
+    const { withheld } = provisionFor(policy, 'one', [
+      { name: 's', place: 'servers.s', by: { reason: 'no port could be had' } },
+    ]);
+    assert.deepEqual(
+      withheld.find(({ name }) => name === 's'),
+      { name: 's', rule: 'servers.s', reason: 'no port could be had' },
+    );
+  });
+});
+
 describe('a server is withheld with its reason', () => {
   const rows: readonly (readonly [string, object, string, RegExp, string?])[] = [
     [

@@ -71,6 +71,9 @@ test('a skill of another station: listed, approved by digest, retrieved when a s
   const deploy = added.skills[0];
   assert.ok(deploy !== undefined);
   assert.equal(deploy.name, 'mcp-team-deploy');
+  const shown = await bench.jupiter('skills', 'show', deploy.address);
+  assert.match(shown.stdout, /not passed on: allowed-tools, hooks/);
+  assert.match(shown.stdout, /^file: {4}scripts\/go\.sh \(8 bytes\)$/m);
   const cached = () => everyFile(join(bench.home, 'remote')).map(([path]) => path);
   const create = () => bench.ask<Created>('session', 'create', '--agent', 'listed', '--cwd', bench.workspace);
   const rows = ({ provisioning }: Created) =>
@@ -83,6 +86,13 @@ test('a skill of another station: listed, approved by digest, retrieved when a s
   const wrong = await bench.jupiter('--json', 'skills', 'approve', deploy.address, '0'.repeat(12));
   assert.match(wrong.stdout, /remote\/digest/);
   await bench.ask('skills', 'approve', deploy.address, deploy.digest.slice(0, 12));
+  assert.deepEqual(cached(), []);
+
+  const explained = await bench.ask<{ skills: unknown }>('policy', 'explain', '--agent', 'listed');
+  assert.deepEqual(explained.skills, [
+    { name: 'deploy', bundle: 'test.skills' },
+    { name: 'mcp-team-deploy', bundle: 'mcp:team/acme/deploy' },
+  ]);
   assert.deepEqual(cached(), []);
 
   const session = await create();

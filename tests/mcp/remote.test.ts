@@ -34,7 +34,11 @@ interface Room {
   readonly folder: string;
   readonly reports: string[];
 }
-const openRoom = (t: TestContext, access: Partial<Access> = {}): Room => {
+/** Short waits, for servers that say nothing; any other has the usual ones. */
+const impatient = (mode: string) =>
+  mode === 'silent' ? { connectMs: 500 } : mode === 'silent-read' ? { retrieveMs: 3_000 } : {};
+
+const openRoom = (t: TestContext, access: Partial<Access> = {}, mode = ''): Room => {
   const folder = join(temporary(t), 'remote');
   const reports: string[] = [];
   const remote = openRemoteSkills({
@@ -45,8 +49,7 @@ const openRoom = (t: TestContext, access: Partial<Access> = {}): Room => {
     access: () => ({ token: ok(undefined), named: false, ...access }),
     now: () => 1,
     report: (kind, subject, why) => reports.push([kind, subject, why?.code ?? ''].join(' ').trim()),
-    connectMs: 500,
-    retrieveMs: 1_000,
+    ...impatient(mode),
   });
   return { remote, folder, reports };
 };
@@ -96,7 +99,7 @@ for (const [mode, code, read] of [
 ] as const) {
   test(`a server that sends other bytes than it lists (${mode}): nothing is used, nothing more is read`, async (t) => {
     const server = await hostile(t, mode);
-    const room = openRoom(t);
+    const room = openRoom(t, {}, mode);
     const { sources, unready } = await use(room, server);
     assert.deepEqual(sources, []);
     assert.deepEqual(
@@ -168,7 +171,7 @@ for (const [mode, code] of [
 ] as const) {
   test(`a server that cannot be listed (${mode}) is not added`, async (t) => {
     const server = await hostile(t, mode);
-    const { remote } = openRoom(t);
+    const { remote } = openRoom(t, {}, mode);
     assert.equal(codeOf(await remote.add({ address: server.url })), code);
     assert.deepEqual(remote.list(), []);
   });
@@ -260,10 +263,44 @@ test('a cached file that was changed on disk is not taken; it is retrieved again
   assert.equal(room.remote.ready().unready[0]?.problem.code, 'remote/not-retrieved');
   await room.remote.retrieve();
   assert.equal(room.remote.ready().sources.length, 1);
+  // Of the same length, as somebody who means it would write it.
+  const more = files.find((path) => path.endsWith('skill/more.md')) ?? '';
+  writeFileSync(more, 'Evil.');
+  writeFileSync(more, 'Evil.\n');
+  assert.equal(room.remote.ready().unready[0]?.problem.code, 'remote/not-retrieved');
+  await room.remote.retrieve();
+  assert.equal(readFileSync(more, 'utf8'), 'More.\n');
   // What is written anew for placing is compared too.
   const placed = files.find((path) => path.endsWith('skill/SKILL.md')) ?? '';
   const before = readFileSync(placed, 'utf8');
   writeFileSync(placed, before.replace('grants nothing', 'grants all'));
   assert.equal(room.remote.ready().sources.length, 1);
   assert.equal(readFileSync(placed, 'utf8'), before);
+});
+
+test('a file of the longest name is kept; what cannot be written is said', async (t) => {
+  const server = await hostile(t, 'long-name');
+  const room = openRoom(t);
+  assert.equal((await use(room, server)).sources[0]?.files.length, 3);
+  const other = openRoom(t);
+  writeFileSync(other.folder, 'no folder');
+  const { unready } = await use(other, server);
+  assert.deepEqual(
+    unready.map(({ problem }) => [problem.code, problem.evidence]),
+    [['remote/not-retrieved', 'ENOTDIR']],
+  );
+});
+
+test('a skill inside an approved one is a file of it, and no skill to any agent', async (t) => {
+  const room = openRoom(t);
+  const { sources } = await use(room, await hostile(t, 'nested'));
+  const [source] = sources;
+  assert.deepEqual(source?.files.map(({ path }) => path).sort(), [
+    'SKILL.md',
+    'b/skill.md',
+    'inner/SKILL.md',
+    'more.md',
+  ]);
+  for (const path of ['inner/SKILL.md', 'b/skill.md'])
+    assert.equal(readFileSync(join(source?.folder ?? '', path), 'utf8'), 'See more.md.\n');
 });

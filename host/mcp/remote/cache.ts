@@ -25,10 +25,10 @@ export interface Kept {
   readonly frontmatter: Readonly<Record<string, unknown>>;
 }
 export interface Cache {
-  /** Files that are not there as the manifest says; documents are compared by their bytes, others by size. */
+  /** Files that are not there as the manifest says. */
   readonly missing: (kept: Kept) => readonly RemoteFile[];
-  /** `bytes` are verified. */
-  readonly store: (kept: Kept, file: RemoteFile, bytes: Uint8Array) => void;
+  /** `bytes` are verified (`remote/not-retrieved` where they cannot be written). */
+  readonly store: (kept: Kept, file: RemoteFile, bytes: Uint8Array) => Result<undefined>;
   /** What is placed: files as served, documents written anew (`remote/not-retrieved`, `skill/…`). */
   readonly source: (kept: Kept) => Result<SkillSource>;
   /** Takes away everything of a server, or of one of its skills. */
@@ -48,20 +48,42 @@ const bytesOf = (path: string, { sha256, size }: Pick<SkillFile, 'sha256' | 'siz
   }
 };
 
-const hasSize = (path: string, size: number): boolean => {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found?.isFile() === true && found.size === size;
-};
-
-/** Never in place: whoever reads sees the old bytes or the new ones. */
-const write = (path: string, bytes: Uint8Array): void => {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const beside = `${path}.${process.pid}.part`;
-  writeFileSync(beside, bytes, { mode: 0o600 });
-  renameSync(beside, path);
-};
+/** Files whose bytes are known to be the listed ones while nothing about them differs. */
+const remembered = 100_000;
 
 export const openCache = (folder: string): Cache => {
+  let writes = 0;
+  /** Never in place: whoever reads sees the old bytes or the new ones. */
+  const write = (path: string, bytes: Uint8Array): Result<undefined> => {
+    writes += 1;
+    const aside = join(folder, `.part-${process.pid}-${writes}`);
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      writeFileSync(aside, bytes, { mode: 0o600 });
+      renameSync(aside, path);
+      return ok(undefined);
+    } catch (error) {
+      const evidence = (error as NodeJS.ErrnoException).code ?? 'unknown';
+      try {
+        rmSync(aside, { force: true });
+      } catch {
+        // It could not be written at all.
+      }
+      return refuse('remote/not-retrieved', { subject: path, evidence });
+    }
+  };
+  const seen = new Map<string, string>();
+  /** A file that changed in whatever way is read again; placing compares the bytes once more while it copies. */
+  const stands = (path: string, file: RemoteFile): boolean => {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    if (found === undefined) return false;
+    const stamp = [file.sha256, found.ino, found.size, found.mtimeNs, found.ctimeNs].join(' ');
+    if (seen.get(path) === stamp) return true;
+    if (bytesOf(path, file) === undefined) return false;
+    if (seen.size >= remembered) seen.clear();
+    seen.set(path, stamp);
+    return true;
+  };
   const skillAt = (label: string, uri: string): string => join(folder, label, short(uri));
   const at = ({ origin, uri, digest }: Kept): string => join(skillAt(origin.label, uri), digest.slice(0, 32));
   const servedAt = (kept: Kept, file: RemoteFile): string =>
@@ -71,29 +93,29 @@ export const openCache = (folder: string): Cache => {
     file.path === 'SKILL.md' ? placedDocument(raw, kept.origin, kept.frontmatter) : innerDocument(raw);
 
   return {
-    missing: (kept) =>
-      kept.files.filter((file) => {
-        const path = servedAt(kept, file);
-        return isDocument(file.path) ? bytesOf(path, file) === undefined : !hasSize(path, file.size);
-      }),
+    missing: (kept) => kept.files.filter((file) => !stands(servedAt(kept, file), file)),
     store: (kept, file, bytes) => write(servedAt(kept, file), bytes),
     source: (kept) => {
       const files: SkillFile[] = [];
       const tree = join(at(kept), 'skill');
       for (const file of kept.files) {
         const { path, sha256, size } = file;
-        if (!isDocument(path)) {
-          if (!hasSize(servedAt(kept, file), size)) return refuse('remote/not-retrieved', { subject: path });
-          // Compared with the manifest while it is copied.
+        const served = servedAt(kept, file);
+        const raw = isDocument(path) ? bytesOf(served, file) : undefined;
+        if (isDocument(path) ? raw === undefined : !stands(served, file)) {
+          return refuse('remote/not-retrieved', { subject: path });
+        }
+        if (raw === undefined) {
           files.push({ path, sha256, size });
           continue;
         }
-        const raw = bytesOf(servedAt(kept, file), file);
-        if (raw === undefined) return refuse('remote/not-retrieved', { subject: path });
         const bytes = placed(kept, file, raw);
         if (!bytes.ok) return bytes;
         const made = { path, sha256: hash('sha256', bytes.value, 'hex'), size: bytes.value.length };
-        if (bytesOf(join(tree, path), made) === undefined) write(join(tree, path), bytes.value);
+        if (bytesOf(join(tree, path), made) === undefined) {
+          const written = write(join(tree, path), bytes.value);
+          if (!written.ok) return written;
+        }
         files.push(made);
       }
       return ok({

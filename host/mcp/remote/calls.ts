@@ -106,7 +106,8 @@ export const openCalls = (options: CallOptions): Calls => {
     for (const file of cache.missing(kept)) {
       const bytes = await server.read(row.entry, file.uri);
       if (bytes.ok) {
-        cache.store(kept, file, bytes.value);
+        const stored = cache.store(kept, file, bytes.value);
+        if (!stored.ok) return stored;
         continue;
       }
       // Stale, or a server that lies: the entry it gives now says which.

@@ -2,9 +2,9 @@
 import type { Database } from 'better-sqlite3';
 import type { Problem, Result } from '../../problems/index.ts';
 import type { SkillSource } from '../../skills/index.ts';
-import type { RemoteServer, RemoteSkill } from './view.ts';
+import type { RemoteManifest, RemoteServer, RemoteSkill } from './view.ts';
 
-export type { RemoteServer, RemoteSkill };
+export type { RemoteManifest, RemoteServer, RemoteSkill };
 
 /** What policy says of an address. */
 export interface Access {
@@ -52,6 +52,7 @@ export interface RemoteSkills {
   /** A skill: its approval and its files. A server: all of it. */
   readonly remove: (address: string) => Promise<Result<{ readonly removed: string }>>;
   readonly list: () => readonly RemoteServer[];
+  readonly show: (address: string) => Result<RemoteManifest>;
   /** Retrieves what approved skills lack, as far as it can be had in time. */
   readonly retrieve: () => Promise<void>;
   readonly ready: () => { readonly sources: readonly SkillSource[]; readonly unready: readonly Unready[] };

@@ -14,7 +14,7 @@ import { filesOf } from './entry.ts';
 import { atOnce, listMs, mostServers, retrieveMs } from './limits.ts';
 import { addressOf, labelFor, labelOf, sourceId } from './names.ts';
 import { openRecords, type ServerRow, type SkillRow } from './records.ts';
-import { serverView, skillView } from './view.ts';
+import { manifestView, serverView, skillView } from './view.ts';
 
 const digestPrefix = /^(?:sha256:)?([0-9a-f]{12,64})$/;
 
@@ -75,6 +75,14 @@ export const openRemoteSkills = (options: RemoteOptions): RemoteSkills => {
       files: files.value,
       frontmatter: row.entry.frontmatter,
     });
+  };
+
+  const rowAt = (text: string): Result<SkillRow> => {
+    const address = addressOf(text);
+    if (!address.ok) return address;
+    const { label, path } = address.value;
+    const row = path === undefined ? undefined : records.skill(label, path);
+    return row === undefined ? refuse('remote/unknown', { subject: text }) : ok(row);
   };
 
   /** The server an address and a label stand for, known or new. */
@@ -155,11 +163,10 @@ export const openRemoteSkills = (options: RemoteOptions): RemoteSkills => {
       }),
     approve: (text, digest) =>
       inTurn(async () => {
-        const address = addressOf(text);
-        if (!address.ok) return address;
-        const { label, path } = address.value;
-        const row = path === undefined ? undefined : records.skill(label, path);
-        if (row === undefined) return refuse('remote/unknown', { subject: text });
+        const found = rowAt(text);
+        if (!found.ok) return found;
+        const row = found.value;
+        const { label } = row;
         const files = filesOf(row.entry);
         if (!files.ok) return files;
         const [, given] = digestPrefix.exec(digest) ?? [];
@@ -194,6 +201,10 @@ export const openRemoteSkills = (options: RemoteOptions): RemoteSkills => {
         return ok({ removed: text });
       }),
     list: () => records.servers().map(viewOf),
+    show: (text) => {
+      const row = rowAt(text);
+      return row.ok ? ok(manifestView(row.value, faults.get(keyOf(row.value)))) : row;
+    },
     // One that runs may not know what was approved since; all who come meanwhile share the one after it.
     retrieve: () => {
       waiting ??= running.then(() => {

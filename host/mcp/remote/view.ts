@@ -25,6 +25,10 @@ export interface RemoteSkill {
   /** Why it is refused, or could not be retrieved. */
   readonly problem?: Problem;
 }
+/** One skill with every file of its manifest; none where it cannot be used. */
+export interface RemoteManifest extends RemoteSkill {
+  readonly manifest: readonly { readonly path: string; readonly sha256: string; readonly size: number }[];
+}
 export interface RemoteServer {
   readonly label: string;
   readonly url: string;
@@ -57,6 +61,12 @@ export const skillView = (row: SkillRow, fault: Problem | undefined): RemoteSkil
     ...(row.served ? {} : { withdrawn: true as const }),
     ...(why === undefined ? {} : { problem: why }),
   };
+};
+
+export const manifestView = (row: SkillRow, fault: Problem | undefined): RemoteManifest => {
+  const files = filesOf(row.entry);
+  const manifest = files.ok ? files.value.map(({ path, sha256, size }) => ({ path, sha256, size })) : [];
+  return { ...skillView(row, fault), manifest };
 };
 
 export const serverView = (

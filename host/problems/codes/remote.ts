@@ -79,7 +79,7 @@ export const remote = codes({
     fix: 'Look at it in `jupiter skills list` and approve what stands there.',
   },
   'remote/not-retrieved': {
-    message: 'The files of the skill could not be retrieved.',
-    fix: 'The evidence says why; the next session tries again.',
+    message: 'The files of the skill could not be retrieved, or not be kept.',
+    fix: 'The evidence says why, if something was in the way; the next session tries again.',
   },
 });

@@ -1,0 +1,60 @@
+/**
+ * The token of a session, where it is put in: a provider writes a place for it into what it tells its agent
+ * (`bearpunch.agents.open.v3`), and the station fills that place as the text goes to the agent's process. No component
+ * ever holds it, and only the provider of a session has it put in. It is good as long as that process lives.
+ */
+import type { Gateway } from '../mcp/index.ts';
+
+export interface TokensOptions {
+  /** Undefined while no gateway is open. */
+  readonly gateway: () => Pick<Gateway, 'admit' | 'dismiss'> | undefined;
+  /** Whether this component is the provider of the session's agent. */
+  readonly provides: (component: string, session: string) => boolean;
+  /** A token was made or ended. */
+  readonly changed: () => void;
+}
+export interface Tokens {
+  readonly filled: (component: string, process: string, text: string) => string;
+  /** The process is gone. */
+  readonly ended: (process: string) => void;
+  readonly all: () => readonly { readonly session: string; readonly token: string }[];
+}
+
+/** A value of a header or of a variable and nothing else: text of a prompt cannot look like this in JSON. */
+const place = /"value":"(Bearer )?\$\{jupiter\.token:([A-Za-z0-9-]{1,64})\}"/g;
+
+export const openTokens = ({ gateway, provides, changed }: TokensOptions): Tokens => {
+  /** By the process that was given it. */
+  const held = new Map<string, { readonly session: string; readonly token: string }>();
+
+  const tokenFor = (component: string, process: string, session: string): string | undefined => {
+    const open = gateway();
+    if (open === undefined || !provides(component, session)) return undefined;
+    const known = held.get(process);
+    if (known?.session === session) return known.token;
+    const token = open.admit(session);
+    held.set(process, { session, token });
+    changed();
+    return token;
+  };
+
+  return {
+    filled: (component, process, text) =>
+      text.includes('{jupiter.token:')
+        ? text.replace(place, (whole, scheme: string | undefined, session: string) => {
+            const token = tokenFor(component, process, session);
+            return token === undefined ? whole : `"value":"${scheme ?? ''}${token}"`;
+          })
+        : text,
+    ended: (process) => {
+      const known = held.get(process);
+      if (known === undefined) return;
+      held.delete(process);
+      // A session that was taken up again has the token of its new process.
+      if (![...held.values()].some(({ session }) => session === known.session))
+        gateway()?.dismiss(known.session);
+      changed();
+    },
+    all: () => [...held.values()],
+  };
+};

@@ -1,0 +1,162 @@
+/** Which session reaches which server, with the real connections; nothing answers at their addresses. */
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { openConnections } from '../../host/mcp/index.ts';
+import { type Policy, readPolicy } from '../../host/policy/index.ts';
+import { ok } from '../../host/problems/index.ts';
+import { openProcesses } from '../../host/processes/index.ts';
+import { openReach } from '../../host/station/reach.ts';
+
+// Nobody listens on the port that is none.
+const nowhere = { type: 'http', url: 'http://127.0.0.1:1/mcp' };
+const base = {
+  agents: { one: { program: 'claude' }, two: { program: 'claude', provider: 'other.bundle:agent' } },
+  origins: { o: { url: nowhere.url } },
+  servers: {
+    desk: {
+      transport: { type: 'http', origin: 'o' },
+      consumers: { sessions: ['one'] },
+      exposure: 'gateway',
+      tools: ['look'],
+    },
+    near: { transport: { type: 'http', origin: 'o' }, consumers: { sessions: ['one'] }, exposure: 'direct' },
+    skills: { transport: { type: 'station' }, consumers: { sessions: ['one'] }, exposure: 'gateway' },
+  },
+  mcpServers: { 'For All': nowhere },
+};
+const keeper = 'bearpunch.sessions:sessions';
+
+const desk = async (t: TestContext) => {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'jupiter-reach-')));
+  const processes = await openProcesses({ run: dir });
+  const connections = openConnections({
+    processes,
+    env: {},
+    redact: (text) => text,
+    logs: dir,
+    cwd: dir,
+    client: { name: 'test', version: '1' },
+  });
+  t.after(async () => {
+    await connections.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  let text = JSON.stringify(base);
+  let gateways = 0;
+  const policy = (): Policy => readPolicy(Buffer.from(text), 'policy.jsonc');
+  const reach = openReach({
+    policy,
+    connections,
+    home: dir,
+    gateway: async () => {
+      gateways += 1;
+      return ok((alias: string) => ({ url: `http://gate/${alias}`, command: 'shim', args: [alias] }));
+    },
+  });
+  const ask = (
+    session: string,
+    agent: string,
+    more: { cwd?: string; mcpConfig?: string } = {},
+    who = keeper,
+  ) => reach.serversFor(who, { session, agent, cwd: more.cwd ?? dir, mcpConfig: more.mcpConfig ?? null });
+  const names = (session: string) => reach.servers(session).map(({ original }) => original);
+  return {
+    dir,
+    reach,
+    connections,
+    ask,
+    names,
+    gateways: () => gateways,
+    write: (value: unknown) => {
+      text = typeof value === 'string' ? value : JSON.stringify(value);
+    },
+    keys: () => reach.entries().map(({ key }) => key),
+  };
+};
+
+test('an agent reaches what names it as consumer, what is for all, and the station itself; the record has their names', async (t) => {
+  const { ask, names, reach } = await desk(t);
+  const found = await ask('s-1', 'one');
+  assert.ok(found.ok);
+  assert.deepEqual(
+    found.value.offered.map(({ name, transport }) => [name, transport.type]),
+    [
+      ['desk', 'gateway'],
+      ['near', 'http'],
+      ['skills', 'gateway'],
+      [names('s-1')[1] === 'For All' ? reach.servers('s-1')[1]?.alias : '', 'gateway'],
+    ],
+  );
+  assert.deepEqual(names('s-1'), ['desk', 'For All', 'skills']);
+  assert.deepEqual(reach.servers('s-1')[0]?.tools, ['look']);
+  await ask('s-2', 'two');
+  assert.deepEqual(names('s-2'), ['For All']);
+  assert.deepEqual(names('s-unknown'), []);
+});
+
+test('what policy takes away is gone at the next look, and a policy that cannot be read leaves nothing', async (t) => {
+  const { ask, names, write, keys } = await desk(t);
+  await ask('s-1', 'one');
+  assert.ok(names('s-1').includes('desk'));
+  write({ ...base, servers: {} });
+  assert.deepEqual(names('s-1'), ['For All']);
+  assert.deepEqual(keys(), ['policy/For All']);
+  write('{');
+  assert.deepEqual(names('s-1'), []);
+});
+
+test('only who asked first may ask again for a session, and only the provider has its agent let in', async (t) => {
+  const { ask, reach } = await desk(t);
+  await ask('s-1', 'one');
+  const stolen = await ask('s-1', 'two', {}, 'evil.bundle:thing');
+  assert.equal(stolen.ok ? '' : stolen.problem.code, 'mcp/not-its-session');
+  assert.equal(reach.of('s-1')?.agent, 'one');
+  assert.equal(reach.provides('bearpunch.adapter:adapter', 's-1'), true);
+  assert.equal(reach.provides('other.bundle:agent', 's-1'), false);
+  assert.equal(reach.provides('bearpunch.adapter:adapter', 's-2'), false);
+  assert.equal((await ask('s-1', 'one')).ok, true);
+});
+
+test("a session's own servers and those of a trusted project come with it and go with it", async (t) => {
+  const { ask, names, reach, dir, write, keys, connections } = await desk(t);
+  const cwd = join(dir, 'repo');
+  mkdirSync(join(cwd, '.jupiter'), { recursive: true });
+  writeFileSync(
+    join(cwd, '.jupiter', 'settings.jsonc'),
+    JSON.stringify({ mcpServers: { house: nowhere }, disabledMcpServers: ['desk'] }),
+  );
+  writeFileSync(join(dir, 'mcp.json'), JSON.stringify({ mcpServers: { own: nowhere, desk: nowhere } }));
+  write({ ...base, trustedProjects: [cwd] });
+  const found = await ask('s-1', 'one', { cwd, mcpConfig: join(dir, 'mcp.json') });
+  assert.ok(found.ok);
+  const reasons = new Map(found.value.withheld.map(({ name, rule, reason }) => [`${name} ${rule}`, reason]));
+  assert.match(reasons.get('desk servers.desk') ?? '', /disabled by .*settings\.jsonc/);
+  assert.ok(
+    [...reasons.keys()].some((key) => key.startsWith('desk ') && key.includes('mcp.json')),
+    [...reasons.keys()].join(),
+  );
+  assert.deepEqual(names('s-1').sort(), ['For All', 'desk', 'house', 'own', 'skills']);
+  assert.ok(connections.get('session:s-1/own') !== undefined);
+  // Another session of another folder has neither, and its desk is not disabled.
+  await ask('s-2', 'one');
+  assert.deepEqual(names('s-2').sort(), ['For All', 'desk', 'skills']);
+  assert.equal(reach.entries().find(({ key }) => key === 'policy/desk')?.disabled, undefined);
+  assert.equal(connections.get('policy/desk')?.status().state, 'connecting');
+  reach.forget('s-1');
+  assert.ok(!keys().some((key) => key.startsWith('session:') || key.startsWith('project:')), keys().join());
+  assert.equal(connections.get('session:s-1/own'), undefined);
+  assert.deepEqual(names('s-1'), []);
+});
+
+test('the gateway is opened for a session that has something behind it, and for no other', async (t) => {
+  const { ask, gateways, write } = await desk(t);
+  write({ ...base, servers: { near: base.servers.near }, mcpServers: {} });
+  await ask('s-1', 'one');
+  assert.equal(gateways(), 0);
+  write(base);
+  await ask('s-2', 'one');
+  assert.equal(gateways(), 1);
+});
