@@ -168,7 +168,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     },
   });
   const library = stationSkills(bundleSkills);
-  const gateLog = openGateLog(state.db, now, redact);
+  const gateLog = openGateLog(state, now, redact);
   const opened = openServers({
     home: home.dir,
     logs: home.logs,
