@@ -43,7 +43,7 @@ export interface Live {
   readonly end: (why: Problem) => Promise<void>;
 }
 
-export const modernRevision = '2026-07-28';
+const modernRevision = '2026-07-28';
 const isModern = (version: string): boolean => version >= modernRevision;
 /** Wait before a subscription that ended is opened again, ms. */
 const listenAgainMs = [1_000, 5_000, 30_000] as const;

@@ -10,7 +10,7 @@ import { failure, isRecord, refusedError } from './protocol.ts';
 import type { Exchange, Place } from './visits.ts';
 
 /** Whether a client that declared these can be asked this. */
-export const canAnswer = (capabilities: Json, { method, params }: ServerAsk): boolean => {
+const canAnswer = (capabilities: Json, { method, params }: ServerAsk): boolean => {
   if (method === 'sampling/createMessage') {
     const { sampling } = capabilities;
     return isRecord(sampling) && (!('tools' in params) || isRecord(sampling['tools']));
@@ -27,7 +27,7 @@ export const canAnswer = (capabilities: Json, { method, params }: ServerAsk): bo
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The form or address as a person is shown it. */
-export const elicitationText = (params: Json): string =>
+const elicitationText = (params: Json): string =>
   [text(params['message']), text(params['url'])]
     .filter((part) => part !== '')
     .join('\n')

@@ -4,15 +4,16 @@
  * nobody where two have one.
  */
 import type { Answered, Connection, Json } from '../connections/edge.ts';
+import { isSame } from './offer.ts';
 import { modern, notification } from './protocol.ts';
 import { notConnected, toldAsError } from './refusals.ts';
-import { isSame, type Room } from './room.ts';
+import type { Room } from './room.ts';
 import { type Client, connectionOf, type Exchange, type Place } from './visits.ts';
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 export const isLevel = (value: unknown): value is string => levels.includes(String(value));
 /** Whether a message is at least as severe as asked for; what no level of ours says is. */
-export const isLoud = (level: unknown, least: string | undefined): boolean =>
+const isLoud = (level: unknown, least: string | undefined): boolean =>
   least === undefined || !isLevel(level) || levels.indexOf(level) >= levels.indexOf(least);
 
 export const toolsChanged = 'notifications/tools/list_changed';

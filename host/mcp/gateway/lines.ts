@@ -26,7 +26,7 @@ import {
   sessionEnded,
 } from './visits.ts';
 
-export const upgradeName = 'jupiter-mcp-lines';
+const upgradeName = 'jupiter-mcp-lines';
 
 const refuse = (
   socket: Duplex,

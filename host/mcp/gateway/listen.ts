@@ -19,7 +19,7 @@ const flags: readonly (readonly [string, string, string])[] = [
 ];
 
 /** Pure: of what a client wants to hear, what there is to hear. */
-export const honored = (wanted: Json, capabilities: Json): Json => {
+const honored = (wanted: Json, capabilities: Json): Json => {
   const uris = wanted['resourceSubscriptions'];
   const can = (name: string, key: string): boolean => {
     const capability = capabilities[name];

@@ -19,7 +19,6 @@ export const refusedError = -32_000;
 export const headerMismatch = -32_020;
 export const missingCapability = -32_021;
 export const unsupportedVersion = -32_022;
-export const urlElicitation = -32_042;
 
 export const metaKey = {
   version: 'io.modelcontextprotocol/protocolVersion',

@@ -5,7 +5,7 @@
  */
 import type { Json } from '../connections/edge.ts';
 import type { GatewayPorts } from './edge.ts';
-import { isSame, nothing, type Offer, rememberOffers } from './offer.ts';
+import { type Offer, rememberOffers } from './offer.ts';
 import { isRecord, metaKey } from './protocol.ts';
 import type { Rounds } from './rounds.ts';
 import { connectionOf, type Place } from './visits.ts';
@@ -136,5 +136,3 @@ export const openRoom = (ports: GatewayPorts, own: Own, rounds: Rounds): Room =>
     },
   };
 };
-
-export { isSame, nothing };
