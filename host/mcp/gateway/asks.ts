@@ -3,10 +3,11 @@
  * agent's own client is to be asked and says it can; sampling and roots are the agent's alone, and whoever did not
  * declare them is not asked.
  */
-import type { Answered, Json, RequestOptions, ServerAsk } from '../connections/edge.ts';
+import type { Answered, RequestOptions, ServerAsk } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import type { GatewayPorts } from './edge.ts';
 import { shownCharacters } from './limits.ts';
-import { failure, isRecord, refusedError } from './protocol.ts';
+import { failure, refusedError } from './protocol.ts';
 import type { Exchange, Place } from './visits.ts';
 
 /** Whether a client that declared these can be asked this. */

@@ -14,13 +14,14 @@ import {
   sendPlain,
 } from '../../http/index.ts';
 import { bodyBytes, bodyDepth } from '../channel/limits.ts';
-import type { Answered, Json } from '../connections/edge.ts';
+import type { Answered } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import { type Desk, newExchange } from './desk.ts';
 import type { Judged, Refusal } from './envelope.ts';
 import { listenModern, listenOlder } from './listen.ts';
 import { negotiated, noMethod, type Settled } from './methods.ts';
 import { paramHeaderFault } from './params.ts';
-import { failure, invalidParams, isId, isRecord, missingCapability, refusedError } from './protocol.ts';
+import { failure, invalidParams, isId, missingCapability, refusedError } from './protocol.ts';
 import { type HttpAnswer, openAnswer } from './stream.ts';
 import {
   addClient,

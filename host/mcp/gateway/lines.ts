@@ -8,13 +8,14 @@ import type { Duplex } from 'node:stream';
 import { parseBody } from '../../http/index.ts';
 import { frameLines } from '../../processes/index.ts';
 import { bodyDepth } from '../channel/limits.ts';
-import type { Answered, Json } from '../connections/edge.ts';
+import type { Answered } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import { type Desk, newExchange } from './desk.ts';
 import { enter } from './http.ts';
 import { lineBytes, streamBytes } from './limits.ts';
 import { listenModern, listenOlder } from './listen.ts';
 import { negotiated } from './methods.ts';
-import { failure, type Id, invalidRequest, isId, isRecord, refusedError } from './protocol.ts';
+import { failure, type Id, invalidRequest, isId, refusedError } from './protocol.ts';
 import {
   addClient,
   type Client,
