@@ -9,7 +9,8 @@ import { failed, ok, type Problem, type ProblemCode, problem, type Result } from
 import type { Processes } from '../../processes/index.ts';
 import { type Calls, forgotten, openCalls } from './calls.ts';
 import type { Connection, Json, ServerEntry, ServerTool } from './edge.ts';
-import { httpProblem, openHttp } from './http.ts';
+import { openHttp } from './http.ts';
+import { httpProblem } from './http-problem.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { type Link, share } from './link.ts';
 import type { ServerLog } from './log.ts';

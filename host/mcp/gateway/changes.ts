@@ -8,7 +8,7 @@ import { isSame } from './offer.ts';
 import { modern, notification } from './protocol.ts';
 import { notConnected, toldAsError } from './refusals.ts';
 import type { Room } from './room.ts';
-import { type Client, connectionOf, type Exchange, type Place } from './visits.ts';
+import { type Client, connectionOf, lastRunning, type Place } from './visits.ts';
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 export const isLevel = (value: unknown): value is string => levels.includes(String(value));
@@ -33,8 +33,6 @@ const tellListeners = ({ listeners }: Place, method: string, params: Json): void
   for (const { wants, tell } of [...listeners]) if (wants(method, params)) tell(method, params);
 };
 
-const lastOf = <T>(values: Iterable<T>): T | undefined => [...values].at(-1);
-
 const tellLog = ({ clients, anyone, exchanges }: Place, params: Json): void => {
   const message = notification('notifications/message', params);
   for (const exchange of exchanges) {
@@ -44,7 +42,7 @@ const tellLog = ({ clients, anyone, exchanges }: Place, params: Json): void => {
   for (const client of [...clients.values(), anyone]) {
     if (!isLoud(params['level'], client.level)) continue;
     // Beside the answer it was written for, where there is one.
-    const running: Exchange | undefined = lastOf(client.running.values());
+    const running = lastRunning(client);
     if (running?.era === 'older') running.send(message);
     else client.stream?.tell('notifications/message', params);
   }
