@@ -4,13 +4,13 @@
  */
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { failed, ok, type Problem, ProblemError, problem, type Result } from '../../problems/index.ts';
-import { forgotten, type Outcome } from './calls.ts';
 import type { Json, ServerEntry } from './edge.ts';
 import { causesOf, httpProblem, jsonRpcError, refusalIn } from './http-problem.ts';
 import type { Link } from './link.ts';
 import { parameterHeaders } from './parameters.ts';
 import { patientAgent } from './patient.ts';
 import { type Env, headersOf, urlOf } from './variables.ts';
+import { forgotten, type Outcome } from './wire.ts';
 
 /** Ours, from a call to the reading of its answer; never sent. */
 const callHeader = 'x-jupiter-call';

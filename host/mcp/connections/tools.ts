@@ -1,10 +1,11 @@
 /** Every page of a server's tools, unchanged, with a bound on pages and tools. */
 import { failed, ok, problem, type Result } from '../../problems/index.ts';
 import { headerMark } from '../param-headers.ts';
-import { type Calls, forgotten } from './calls.ts';
+import type { Calls } from './calls.ts';
 import type { Json, ServerTool } from './edge.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { declarations } from './parameters.ts';
+import { forgotten } from './wire.ts';
 
 /** A server without the method has no tools. */
 const methodNotFound = -32_601;
