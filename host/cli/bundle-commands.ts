@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ok } from '../problems/index.ts';
+import { bundleRows, bundleText, installedText, uninstalledText, verdicts } from './bundle-text.ts';
 import { counted, problemText, type Run, short, shown, table } from './output.ts';
-import { bundleRows, bundleText, installedText, uninstalledText, verdicts } from './show.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
 

@@ -14,7 +14,7 @@ import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { createHome, type MethodResult, type TranscriptEntry } from '../station/index.ts';
 import { connectStation, type StationClient } from './client.ts';
 import type { Answer, Io } from './output.ts';
-import { sessionText } from './show.ts';
+import { sessionText } from './session-text.ts';
 import { interrupted, type Started, startDetached } from './start.ts';
 
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';

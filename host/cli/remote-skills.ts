@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import type { RemoteManifest, RemoteServer, RemoteSkill } from '../mcp/index.ts';
 import { ok, type Problem, type Result } from '../problems/index.ts';
+import { clearedRows } from './bundle-text.ts';
 import { type Answer, counted, type Io, type Run, short, shown } from './output.ts';
-import { clearedRows } from './show.ts';
 import type { SkillsIo } from './skills.ts';
 import { example } from './usage.ts';
 import { answer } from './with-station.ts';

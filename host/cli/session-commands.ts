@@ -5,7 +5,7 @@ import { plainEntry } from '../../contracts/transcript.ts';
 import { ok, refuse } from '../problems/index.ts';
 import type { TranscriptEntry } from '../station/index.ts';
 import { jsonObject, type Run, table } from './output.ts';
-import { sessionRows, sessionText } from './show.ts';
+import { sessionRows, sessionText } from './session-text.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
 

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { createHome, type StationStatus } from '../station/index.ts';
+import { bundleRows, eventRow } from './bundle-text.ts';
 import { type Answer, type Io, type Run, short, shown, table, when } from './output.ts';
-import { bundleRows, eventRow } from './show.ts';
 import { example } from './usage.ts';
 import { answer, ask } from './with-station.ts';
 

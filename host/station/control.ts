@@ -168,24 +168,24 @@ export interface ControlMethods extends McpMethods {
   };
   /** `content`: what an MCP server asked for in a form. */
   'session.respond': {
-    params: Request<typeof sessions.respond> & { content?: { [key: string]: unknown } };
-    result: { [key: string]: never };
+    params: Request<typeof sessions.respond> & { content?: Record<string, unknown> };
+    result: Record<string, never>;
   };
-  'session.cancel': { params: { id: string }; result: { [key: string]: never } };
+  'session.cancel': { params: { id: string }; result: Record<string, never> };
   'session.close': { params: { id: string; waitMs?: number }; result: Session };
 }
 
 /** `server` is a name, or a key where several have it. */
 export interface McpMethods {
-  'mcp.list': { params: { [key: string]: never }; result: { servers: readonly McpServerStatus[] } };
+  'mcp.list': { params: Record<string, never>; result: { servers: readonly McpServerStatus[] } };
   'mcp.tools': {
     params: { server: string };
     result: { server: McpServerStatus; tools: readonly McpTool[] };
   };
   /** As the person at the command line, who answers what the gate would ask by calling. */
   'mcp.call': {
-    params: { server: string; tool: string; args: { [key: string]: unknown } };
-    result: { result: { readonly [key: string]: unknown } };
+    params: { server: string; tool: string; args: Record<string, unknown> };
+    result: { result: Readonly<Record<string, unknown>> };
   };
   /** Each answers when what it starts has begun. */
   'mcp.reconnect': { params: { server: string }; result: McpServerStatus };

@@ -56,13 +56,13 @@ export const notTakenOver = (was: Standing, revision: string, why: Problem): Sta
 export const openServing = (options: ServingOptions): Serving => {
   const { bundles, standings, bus, policy, events, instances } = options;
   const idle = new Map<string, Problem>();
+  /** Components that were told that the station started. */
   const told = new Set<string>();
   /** The limits a running component was tried with last. */
   const tried = new Map<string, string>();
   const standingOf = (bundle: InstalledBundle, entry: ComponentEntry): Standing =>
     standings.of(bundle.manifest.id, entry.id);
 
-  /** Topics of the active revision, and of older ones a component still serves from. Their shapes never change. */
   const declareTopics = (bundle: InstalledBundle): void => {
     const { id } = bundle.manifest;
     const serving = new Set(
@@ -126,7 +126,6 @@ export const openServing = (options: ServingOptions): Serving => {
     return failed(why);
   };
 
-  /** Tries the active revision of a component that serves from an older one, or not at all. */
   const promote = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<Result<void>> => {
     const name = nameOf(bundle, entry);
     const was = standingOf(bundle, entry);
@@ -151,7 +150,6 @@ export const openServing = (options: ServingOptions): Serving => {
     told.delete(name);
   };
 
-  /** What served when the station stopped, as it was: a candidate that failed is not tried again. */
   const restore = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<void> => {
     const known = standingOf(bundle, entry);
     const first = known.serving === undefined && known.candidate === undefined;

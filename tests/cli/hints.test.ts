@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { sessionRows, sessionText, uninstalledText, verdicts } from '../../host/cli/show.ts';
+import { uninstalledText, verdicts } from '../../host/cli/bundle-text.ts';
+import { sessionRows, sessionText } from '../../host/cli/session-text.ts';
 import { typed, withHome } from '../../host/cli/typed.ts';
 import { problem } from '../../host/problems/index.ts';
 import { openBench, probePolicy, repository, skillBundle, skillText } from '../e2e/harness.ts';

@@ -68,6 +68,9 @@ const ofPolicy = (policy: Policy, home: string, name: string, { transport }: Ser
   };
 };
 
+/** Why a server is not dialled that the operator turned off. */
+export const disabledByPolicy = 'disabled by policy (disabledMcpServers)';
+
 /** Names that people cannot tell apart are one name. */
 const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
 
@@ -80,7 +83,7 @@ export const serverEntries = (sources: EntrySources): readonly ServerEntry[] => 
   const entries: ServerEntry[] = [];
   const taken = new Map<string, string>();
   const disabledBy = (name: string): string | undefined => {
-    if (policy.disabledMcpServers.has(name)) return 'disabled by policy (disabledMcpServers)';
+    if (policy.disabledMcpServers.has(name)) return disabledByPolicy;
     return project?.disabled.has(name) === true ? `disabled by ${project.file}` : undefined;
   };
   const add = (key: string, name: string, place: string, found: Found): void => {

@@ -5,6 +5,7 @@
 import type { Policy } from '../../policy/index.ts';
 import type { Problem } from '../../problems/index.ts';
 import type { ServerEntry } from '../connections/edge.ts';
+import { disabledByPolicy } from '../connections/entries.ts';
 import { serverAlias } from '../gate/names.ts';
 
 export interface Reachable {
@@ -37,9 +38,7 @@ export const reachableServers = (
   });
   const own = [...policy.servers].flatMap(([name, { transport, consumers }]): Reachable[] => {
     if (transport.type !== 'station' || !consumers.includes(agent)) return [];
-    const reason = policy.disabledMcpServers.has(name)
-      ? 'disabled by policy (disabledMcpServers)'
-      : undefined;
+    const reason = policy.disabledMcpServers.has(name) ? disabledByPolicy : undefined;
     const place = `servers.${name}`;
     return [{ original: name, alias: serverAlias(name), place, upstream: 'station', reason }];
   });
