@@ -6,7 +6,7 @@ import { clearedRows } from './bundle-text.ts';
 import { type Answer, counted, type Io, type Run, short, shown } from './output.ts';
 import type { SkillsIo } from './skills.ts';
 import { example } from './usage.ts';
-import { answer } from './with-station.ts';
+import { answer, ask } from './with-station.ts';
 
 const why = ({ message, code, evidence }: Problem): string =>
   `${message} (${code}${evidence === undefined ? '' : `, ${evidence}`})`;
@@ -54,11 +54,7 @@ export const showRemote = async (
   { home, typed = (command) => `jupiter ${command}` }: SkillsIo,
   skill: string,
 ): Promise<Result<Answer>> => {
-  const { connectStation } = await import('./client.ts');
-  const station = await connectStation(home);
-  if (!station.ok) return station;
-  const found = await station.value.call('skills.show', { skill });
-  station.value.close();
+  const found = await ask({ home }, 'skills.show', { skill });
   return found.ok ? ok({ json: found.value, plain: manifestText(found.value, typed) }) : found;
 };
 

@@ -22,6 +22,7 @@ import {
   skillJson,
 } from './skill-text.ts';
 import { example, group } from './usage.ts';
+import { ask } from './with-station.ts';
 
 interface Answer {
   readonly json: unknown;
@@ -38,21 +39,13 @@ export interface SkillsIo {
 
 /** The skills of the bundles in service; none where no station runs, since nothing else knows what is intact. */
 export const bundledSkills = async (home: string): Promise<readonly SkillSource[]> => {
-  const { connectStation } = await import('./client.ts');
-  const station = await connectStation(home);
-  if (!station.ok) return [];
-  const found = await station.value.call('skills.bundled', {});
-  station.value.close();
+  const found = await ask({ home }, 'skills.bundled', {});
   return found.ok ? found.value.skills : [];
 };
 
 /** Skills of other servers, as the station knows them; none where no station runs. */
 export const remoteSkills = async (home: string): Promise<readonly RemoteServer[]> => {
-  const { connectStation } = await import('./client.ts');
-  const station = await connectStation(home);
-  if (!station.ok) return [];
-  const found = await station.value.call('skills.remote', {});
-  station.value.close();
+  const found = await ask({ home }, 'skills.remote', {});
   return found.ok ? found.value.servers : [];
 };
 

@@ -4,7 +4,7 @@ import type { Method, MethodEvent, MethodResult, Params } from '../station/index
 import type { Answer, Io } from './output.ts';
 
 export const ask = async <M extends Method>(
-  io: Io,
+  io: Pick<Io, 'home'>,
   method: M,
   params: Params<M>,
   onEvent?: (event: MethodEvent<M>) => void,

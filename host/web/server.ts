@@ -2,12 +2,14 @@
  * HTTP on the loopback interface. Every request passes the same gates, in this order: Host and Origin, path, token,
  * method, content type, size and shape of the body. Until the last one nothing of what it asks for is done.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   admission,
   challenge,
   isLocal,
+  listenHere,
+  loopback,
   parseBody,
   readBytes,
   sendError,
@@ -98,16 +100,6 @@ const serve = async (
   return sendError(response, 404, -32_000, 'Nothing is here.', closing);
 };
 
-const listening = (server: Server, port: number): Promise<Error | undefined> =>
-  new Promise((resolve) => {
-    server.once('error', resolve);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', resolve);
-      server.on('error', () => {});
-      resolve(undefined);
-    });
-  });
-
 /** `channel/port` where the port cannot be had. */
 export const openWeb = async (options: WebOptions): Promise<Result<WebServer>> => {
   const server = createServer(
@@ -126,10 +118,10 @@ export const openWeb = async (options: WebOptions): Promise<Result<WebServer>> =
     },
   );
   server.maxConnections = connections;
-  const fault = await listening(server, options.port);
+  const fault = await listenHere(server, options.port);
   if (fault !== undefined) {
     const evidence = 'code' in fault ? String(fault.code) : fault.message;
-    return refuse('channel/port', { subject: `127.0.0.1:${options.port}`, evidence });
+    return refuse('channel/port', { subject: `${loopback}:${options.port}`, evidence });
   }
   const { port } = server.address() as AddressInfo;
   return ok({

@@ -2,9 +2,9 @@
  * The gateway: on the loopback interface an address for each server of each session. It dials nothing and decides
  * nothing; what it needs of the station is handed to it.
  */
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { sendError } from '../../http/index.ts';
+import { listenHere, loopback, sendError } from '../../http/index.ts';
 import { ok, refuse } from '../../problems/index.ts';
 import { openUpstreams } from './changes.ts';
 import { openDesk } from './desk.ts';
@@ -25,16 +25,6 @@ const headerBytes = 16 * 1024;
 const headersMs = 10_000;
 const requestMs = 30_000;
 const idleMs = 65_000;
-
-const listening = (server: Server): Promise<Error | undefined> =>
-  new Promise((resolve) => {
-    server.once('error', resolve);
-    server.listen(0, '127.0.0.1', () => {
-      server.off('error', resolve);
-      server.on('error', () => {});
-      resolve(undefined);
-    });
-  });
 
 /** `gateway/port` where nothing can be listened on. `pulseMs`: of tests, which do not wait as long as people do. */
 export const openGateway = async ({
@@ -67,7 +57,7 @@ export const openGateway = async ({
   );
   server.on('upgrade', (request, socket, head) => serveUpgrade(desk, request, socket, head));
   server.maxConnections = connections;
-  const fault = await listening(server);
+  const fault = await listenHere(server, 0);
   if (fault !== undefined) return refuse('gateway/port', { evidence: fault.message });
   const { port } = server.address() as AddressInfo;
   const beat = setInterval(desk.pulse, pulseMs).unref();
@@ -75,7 +65,7 @@ export const openGateway = async ({
   const gateway: Gateway = {
     port,
     address: (alias) => {
-      const url = `http://127.0.0.1:${port}${gatewayRoot}${alias}`;
+      const url = `http://${loopback}:${port}${gatewayRoot}${alias}`;
       return { url, command: shim.command, args: [...shim.args, url] };
     },
     admit: visits.admit,
