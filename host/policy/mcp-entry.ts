@@ -4,22 +4,21 @@
  * when the server is dialled and must be set. Used for policy, a project's settings and a file given for one session.
  */
 import { type core, z } from 'zod';
+import { text as plainText } from './parts.ts';
 
 /** Names under `env`, and those that `${…}` refers to. */
 const variable = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = /^[!#$%&'*+.^_`|~A-Za-z0-9-]+$/;
+/** Most arguments, variables or headers of one entry. */
 const entries = 256;
 
 /** Where a text refers to variables; anything else behind `${` is a fault, never a literal. */
 export const references = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 const isReadable = (value: string): boolean => !value.replaceAll(references, '').includes('${');
 
+/** A text that may hold references. */
 const text = (longest: number): z.ZodString =>
-  z
-    .string()
-    .max(longest, { error: `at most ${longest} characters` })
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the NUL character is what is refused
-    .regex(/^[^\u0000]*$/, { error: 'a text without NUL characters' })
+  plainText(longest)
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how variables are written
     .refine(isReadable, { error: '"${NAME}" with nothing but the name of a variable in it' }) as z.ZodString;
 

@@ -6,77 +6,29 @@
 import { z } from 'zod';
 import { type LimitName, limitNames, limitTable } from './limits.ts';
 import { mcpEntry, mcpEntryKeys, mcpServerName } from './mcp-entry.ts';
+import {
+  absolute,
+  absoluteFolder,
+  agentId,
+  alias,
+  bareUrl,
+  bundleId,
+  list,
+  pathCharacters,
+  provider,
+  publicKey,
+  rule,
+  serverAlias,
+  table,
+  text,
+  variable,
+} from './parts.ts';
 import { permissions } from './permissions.ts';
-
-/** Names an operator gives: agents, programs and origins. */
-const aliasPattern = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
-/** Names of MCP servers become part of tool names in agents, so they are narrower. */
-const serverPattern = /^[a-z0-9-]+$/;
-const bundlePattern = /^[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)*$/;
-const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const providerPattern = /^[a-z0-9][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)*:[a-z0-9][a-z0-9-]*$/;
-const entries = 1_000;
-const items = 256;
-
-const name = (pattern: RegExp, longest: number, error: string): z.ZodString =>
-  z
-    .string()
-    .regex(pattern, { error })
-    .max(longest, { error: `at most ${longest} characters` });
-
-const alias = name(aliasPattern, 64, 'a name of letters, digits, ".", "_" and "-"');
-const agentId = name(aliasPattern, 200, 'an agent ID of letters, digits, ".", "_" and "-"');
-const serverAlias = name(serverPattern, 64, 'a name of a-z, 0-9 and "-"');
-const bundleId = name(bundlePattern, 200, 'a bundle ID such as "example.tools"');
-const variable = name(variablePattern, 200, 'the NAME of an environment variable (letters, digits and "_")');
-
-// A NUL byte ends a string for the operating system; it is never meant.
-const text = (longest: number): z.ZodString =>
-  z
-    .string()
-    .max(longest, { error: `at most ${longest} characters` })
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the NUL character is what is refused
-    .regex(/^[^\u0000]*$/, { error: 'a text without NUL characters' });
-
-/** 32 bytes in base64. */
-const publicKey = z.string().regex(/^ed25519:[A-Za-z0-9+/]{43}=$/, {
-  error: 'a key as `jupiter bundle keygen` prints it, "ed25519:…"',
-});
-
-const absoluteFolder = text(4_096).regex(/^(?:\/|[A-Za-z]:[\\/])/, { error: 'an absolute folder' });
-
-/** What the gate decides by: a server, one of its tools, every skill or one skill. */
-const rule = text(400).regex(/^(?:mcp__[^*]+|Skill|Skill\([^()*]+\))$/, {
-  error: '"mcp__server", "mcp__server__tool", "Skill" or "Skill(name)", without wildcards',
-});
-
-const list = <T extends z.ZodType>(item: T): z.ZodArray<T> =>
-  z.array(item).max(items, { error: `at most ${items} entries` });
-
-const bareUrl = (value: string): boolean => {
-  const url = URL.parse(value);
-  return (
-    url !== null &&
-    (url.protocol === 'http:' || url.protocol === 'https:') &&
-    url.username === '' &&
-    url.password === '' &&
-    !value.includes('#')
-  );
-};
-
-const table = <K extends z.ZodString, V extends z.ZodType>(
-  key: K,
-  value: V,
-): z.ZodOptional<z.ZodRecord<K, V>> =>
-  z
-    .record(key, value)
-    .refine((found) => Object.keys(found).length <= entries, { error: `at most ${entries} entries` })
-    .optional();
 
 const agent = z
   .strictObject({
     program: alias.describe('The program that is started for it: an alias under `programs`.'),
-    provider: name(providerPattern, 300, 'a component such as "bearpunch.adapter:adapter"')
+    provider: provider
       .optional()
       .describe('The component that opens it, `bundle:component`. Default `bearpunch.adapter:adapter`.'),
     approve: z
@@ -101,7 +53,7 @@ const agent = z
 
 const program = z
   .strictObject({
-    command: text(4_096)
+    command: text(pathCharacters)
       .min(1, { error: 'a command' })
       .describe('The executable: a name looked up in PATH, or an absolute path.'),
     args: list(text(8_192)).optional().describe('Arguments, as they are; no shell reads them.'),
@@ -117,7 +69,7 @@ const program = z
 
 const origin = z
   .strictObject({
-    url: text(4_096)
+    url: text(pathCharacters)
       .regex(/^https?:\/\//i, { error: 'an http or https URL' })
       .refine(bareUrl, { error: 'an http or https URL without user, password and fragment' })
       .describe('The base URL, http or https, without credentials.'),
@@ -175,7 +127,7 @@ const mcpChannel = z
           list(
             z.union([
               z.literal('bundles'),
-              text(4_096).regex(/^(?:\/|[A-Za-z]:[\\/])/, { error: '"bundles" or an absolute folder' }),
+              text(pathCharacters).regex(absolute, { error: '"bundles" or an absolute folder' }),
             ]),
           ),
         ],
@@ -240,7 +192,7 @@ const signature = z
 
 export const policyShape = z
   .strictObject({
-    $schema: text(4_096).optional().describe('The JSON Schema an editor checks this file with.'),
+    $schema: text(pathCharacters).optional().describe('The JSON Schema an editor checks this file with.'),
     grants: table(bundleId, list(z.enum(permissions))).describe(
       'Permissions of each bundle. A bundle that is not named has none.',
     ),
