@@ -3,42 +3,15 @@
  * not applicable, and the two best known servers from npm.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test, { type TestContext } from 'node:test';
+import test from 'node:test';
 import type { Answered, Json } from '../../host/mcp/index.ts';
 import { openDialled, program } from '../mcp/dialled.ts';
 import { installed } from './installed.ts';
+import { checksOf } from './suite.ts';
 
-interface Check {
-  readonly id: string;
-  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
-}
-
-const checksOf = async (t: TestContext, scenario: string): Promise<readonly Check[]> => {
-  const suite = join(
-    await installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'),
-    'dist',
-    'index.js',
-  );
-  const out = mkdtempSync(join(tmpdir(), 'jupiter-checks-'));
-  t.after(() => rmSync(out, { recursive: true, force: true }));
-  const client = join(import.meta.dirname, 'dialling-client.ts');
-  const command = `"${process.execPath}" "${client}"`;
-  const child = spawn(
-    process.execPath,
-    [suite, 'client', '--command', command, '--scenario', scenario, '-o', out],
-    { stdio: 'ignore', timeout: 60_000 },
-  );
-  const [code] = (await once(child, 'exit')) as [number | null];
-  const [file] = globSync(join(out, '**', 'checks.json'));
-  assert.ok(file !== undefined, `${scenario} wrote no checks`);
-  assert.equal(code, 0);
-  return JSON.parse(readFileSync(file, 'utf8')) as Check[];
-};
+const command = `"${process.execPath}" "${join(import.meta.dirname, 'dialling-client.ts')}"`;
 
 for (const scenario of [
   'initialize',
@@ -53,7 +26,8 @@ for (const scenario of [
   'json-schema-ref-no-deref',
 ]) {
   test(`client scenario ${scenario}: every check`, async (t) => {
-    const checks = await checksOf(t, scenario);
+    const { code, checks } = await checksOf(t, ['client', '--command', command, '--scenario', scenario]);
+    assert.equal(code, 0);
     const wrong = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
     assert.deepEqual(
       wrong.map(({ id }) => id),

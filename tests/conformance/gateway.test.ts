@@ -4,25 +4,20 @@
  * the official client.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
-import test, { before, type TestContext } from 'node:test';
+import { join } from 'node:path';
+import test, { type TestContext } from 'node:test';
 import { decide, type Gateway, openGateway, serverAlias } from '../../host/mcp/index.ts';
 import { address, openDialled, program } from '../mcp/dialled.ts';
 import { modernClient, olderClient } from '../mcp/gateway-clients.ts';
 import { rules } from '../mcp/gateway-desk.ts';
 import { everythingHandler } from './everything.ts';
 import { installed } from './installed.ts';
-
-let suite = '';
-before(async () => {
-  suite = join(await installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'), 'dist', 'index.js');
-});
+import { runSuite } from './suite.ts';
 
 const listening = async (t: TestContext, server: Server): Promise<string> => {
   server.listen(0, '127.0.0.1');
@@ -103,20 +98,20 @@ const door = async (t: TestContext, url: string, token: string): Promise<string>
   return listening(t, server);
 };
 
+/** Longest run of all scenarios, ms. */
+const suiteMs = 120_000;
+
 /** Failures of every scenario of the revision, as `scenario check`. */
 const failuresAt = async (t: TestContext, url: string, version: string) => {
-  const out = mkdtempSync(join(tmpdir(), 'jupiter-checks-'));
-  t.after(() => rmSync(out, { recursive: true, force: true }));
-  const args = [suite, 'server', '--url', url, '--suite', 'all', '--spec-version', version, '-o', out];
-  const child = spawn(process.execPath, args, { stdio: 'ignore', timeout: 120_000 });
-  await once(child, 'exit');
+  const { scenarios } = await runSuite(
+    t,
+    ['server', '--url', url, '--suite', 'all', '--spec-version', version],
+    suiteMs,
+  );
   const failed = new Set<string>();
   const clean = new Set<string>();
-  for (const file of globSync(join(out, '**', 'checks.json'))) {
-    const scenario = basename(dirname(file))
-      .replace(/^server-/, '')
-      .replace(/-\d{4}-.*$/, '');
-    const checks = JSON.parse(readFileSync(file, 'utf8')) as { id: string; status: string }[];
+  for (const { folder, checks } of scenarios) {
+    const scenario = folder.replace(/^server-/, '').replace(/-\d{4}-.*$/, '');
     const failing = checks.filter(({ status }) => status === 'FAILURE');
     for (const { id } of failing) failed.add(`${scenario} ${id}`);
     if (failing.length === 0) clean.add(scenario);

@@ -3,48 +3,19 @@
  * be passed by a server that has none: they are named here, and nothing else may fail.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import test, { before, type TestContext } from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { openDesk } from '../mcp/published.ts';
-import { installed } from './installed.ts';
 import { everyKind } from './skills-fixture.ts';
+import { type Check, checksOf } from './suite.ts';
 
-interface Check {
-  readonly id: string;
-  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
-  readonly errorMessage?: string;
-}
-
-let suite = '';
-before(async () => {
-  suite = join(await installed('@modelcontextprotocol/conformance', '0.2.0-alpha.12'), 'dist', 'index.js');
-});
-
-const checksOf = async (
+const checksAt = async (
   t: TestContext,
   url: string,
   scenario: string,
   version?: string,
 ): Promise<readonly Check[]> => {
-  const out = mkdtempSync(join(tmpdir(), 'jupiter-checks-'));
-  t.after(() => rmSync(out, { recursive: true, force: true }));
-  const args = [suite, 'server', '--url', url, '--scenario', scenario, '-o', out];
-  const child = spawn(
-    process.execPath,
-    [...args, ...(version === undefined ? [] : ['--spec-version', version])],
-    {
-      stdio: 'ignore',
-      timeout: 60_000,
-    },
-  );
-  await once(child, 'exit');
-  const [file] = globSync(join(out, '**', 'checks.json'));
-  assert.ok(file !== undefined, `${scenario} wrote no checks`);
-  return JSON.parse(readFileSync(file, 'utf8')) as Check[];
+  const more = version === undefined ? [] : ['--spec-version', version];
+  return (await checksOf(t, ['server', '--url', url, '--scenario', scenario, ...more])).checks;
 };
 const not = (checks: readonly Check[], ...good: readonly Check['status'][]): readonly string[] =>
   checks.filter(({ status }) => !good.includes(status)).map(({ id, status }) => `${status} ${id}`);
@@ -56,7 +27,7 @@ for (const [scenario, least] of [
 ] as const) {
   test(`${scenario}: every check, on nested, large and odd skills, without a warning`, async (t) => {
     const { url, left } = await openDesk(t, everyKind());
-    const checks = await checksOf(t, url, scenario);
+    const checks = await checksAt(t, url, scenario);
     assert.deepEqual(not(checks, 'SUCCESS', 'INFO'), []);
     assert.ok(checks.length >= least, `${checks.length} checks`);
     assert.deepEqual(left, []);
@@ -66,7 +37,7 @@ for (const [scenario, least] of [
 for (const version of ['2026-07-28', '2025-11-25']) {
   test(`dns-rebinding-protection at ${version}`, async (t) => {
     const { url } = await openDesk(t, everyKind());
-    assert.deepEqual(not(await checksOf(t, url, 'dns-rebinding-protection', version), 'SUCCESS'), []);
+    assert.deepEqual(not(await checksAt(t, url, 'dns-rebinding-protection', version), 'SUCCESS'), []);
   });
 }
 
@@ -90,7 +61,7 @@ const needTools: Readonly<Record<string, readonly string[]>> = {
 for (const [scenario, known] of Object.entries(needTools)) {
   test(`${scenario}: every check that a server without tools and prompts can pass`, async (t) => {
     const { url } = await openDesk(t, everyKind());
-    const checks = await checksOf(t, url, scenario, '2026-07-28');
+    const checks = await checksAt(t, url, scenario, '2026-07-28');
     const failing = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
     assert.deepEqual(
       failing.filter(({ id }) => !known.includes(id)),

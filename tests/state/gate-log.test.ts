@@ -1,14 +1,13 @@
 /** The gate's rows: written before the caller goes on, in order, bounded by session, redacted. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { keptOfSession } from '../../host/state/gate-log.ts';
 import { type GateCall, openGateLog, openState } from '../../host/state/index.ts';
+import { temporary } from './fixture.ts';
 
 const opened = (t: TestContext) => {
-  const folder = mkdtempSync(join(tmpdir(), 'jupiter-gate-'));
+  const folder = temporary(t);
   const open = () => {
     const state = openState(join(folder, 'station.db'));
     if (!state.ok) throw new Error(state.problem.message);
@@ -20,10 +19,7 @@ const opened = (t: TestContext) => {
     return { state: state.value, log };
   };
   let now = open();
-  t.after(() => {
-    now.state.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  t.after(() => now.state.close());
   return {
     log: () => now.log,
     db: () => now.state.db,

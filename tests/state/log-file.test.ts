@@ -1,20 +1,14 @@
 /** Files of lines: one write a turn, a bound, and nothing thrown where nothing can be written. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openLogFile } from '../../host/state/index.ts';
-
-const folder = (t: TestContext): string => {
-  const made = mkdtempSync(join(tmpdir(), 'jupiter-log-'));
-  t.after(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-};
+import { temporary } from './fixture.ts';
 
 test('a file that would grow above its bound is set aside, one older file is kept', (t) => {
-  const dir = folder(t);
+  const dir = temporary(t);
   const file = join(dir, 'logs', 'a.log');
   for (const word of ['first', 'second', 'third']) {
     const log = openLogFile(file, 100);
@@ -27,7 +21,7 @@ test('a file that would grow above its bound is set aside, one older file is kep
 });
 
 test('lines of one turn are written together at its end; more than may wait is written at once', async (t) => {
-  const file = join(folder(t), 'a.log');
+  const file = join(temporary(t), 'a.log');
   const log = openLogFile(file, 8_000);
   t.after(log.close);
   log.write('one\n');
@@ -40,7 +34,7 @@ test('lines of one turn are written together at its end; more than may wait is w
 });
 
 test('a file that cannot be opened stops nothing, and is there once it can be', (t) => {
-  const file = join(folder(t), 'a.log');
+  const file = join(temporary(t), 'a.log');
   mkdirSync(file);
   const log = openLogFile(file, 100);
   t.after(log.close);
