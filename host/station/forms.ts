@@ -3,22 +3,18 @@
  * `elicitation/create` allows fields of text, numbers, yes or no, and choices.
  */
 import { type Schema, Validator } from '@cfworker/json-schema';
+import { isRecord, type Json } from '../mcp/index.ts';
 import { type Problem, problem } from '../problems/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Fields and choices that are shown. */
 const mostFields = 50;
 const mostChoices = 20;
 
-const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const choicesOf = ({ enum: values, oneOf }: Json): string => {
   const all = Array.isArray(values)
     ? values
     : Array.isArray(oneOf)
-      ? oneOf.map((one) => (isJson(one) ? one['const'] : one))
+      ? oneOf.map((one) => (isRecord(one) ? one['const'] : one))
       : [];
   return all.length === 0
     ? ''
@@ -32,10 +28,10 @@ const choicesOf = ({ enum: values, oneOf }: Json): string => {
 export const fieldLines = (schema: Json): readonly string[] => {
   const { properties, required } = schema;
   const needed = new Set(Array.isArray(required) ? required : []);
-  return Object.entries(isJson(properties) ? properties : {})
+  return Object.entries(isRecord(properties) ? properties : {})
     .slice(0, mostFields)
     .map(([name, field]) => {
-      const found = isJson(field) ? field : {};
+      const found = isRecord(field) ? field : {};
       const { type, title, description, default: usual } = found;
       const traits = [
         choicesOf(found) || (typeof type === 'string' ? type : 'any'),
@@ -50,8 +46,8 @@ export const fieldLines = (schema: Json): readonly string[] => {
 /** What somebody filled in, with the defaults of what they left out. */
 export const withDefaults = (schema: Json, content: Json): Json => {
   const { properties } = schema;
-  const usual = Object.entries(isJson(properties) ? properties : {}).flatMap(([name, field]) =>
-    isJson(field) && field['default'] !== undefined ? [[name, field['default']] as const] : [],
+  const usual = Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, field]) =>
+    isRecord(field) && field['default'] !== undefined ? [[name, field['default']] as const] : [],
   );
   return { ...Object.fromEntries(usual), ...content };
 };

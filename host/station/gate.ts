@@ -11,7 +11,7 @@ import type { Problem } from '../problems/index.ts';
 import type { GateLog } from '../state/index.ts';
 import { fieldLines, formFault, withDefaults } from './forms.ts';
 import type { Reach } from './reach.ts';
-import { isOver, keeper } from './sessions.ts';
+import { isOver, keeper } from './watch.ts';
 
 const source = 'station:gateway';
 

@@ -10,9 +10,9 @@ import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './co
 import { followRows } from './follow.ts';
 import type { LiveSession } from './placements.ts';
 import type { ExpandPrompt } from './skills.ts';
+import { type Changed, isOver, keeper, type Watched, watchSession } from './watch.ts';
 
 type Session = MethodResult<'session.create'>;
-type Changed = output<typeof sessions.changed.event>;
 
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
@@ -21,13 +21,6 @@ const pageRows = 500;
 const shownCalls = 200;
 /** Of a session that is followed: a long page would hold up every other session meanwhile. */
 const followedRows = 128;
-/**
- * New rows are read together: a reader sees them this much later at most, ms. Where many came since the last reading it
- * is longer: each reading is a command to Sessions, and takes its time from everybody else.
- */
-const rowsWaitMs = 1;
-const manyRows = 16;
-const manyWaitMs = 20;
 /** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
 const entryUnits = 1024 * 1024;
 /** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */
@@ -38,8 +31,6 @@ const cutText = (text: string): string =>
     ? text
     : `${text.slice(0, entryUnits).toWellFormed()}\n[cut: ${text.length - entryUnits} of ${text.length} characters]`;
 const source = 'station:control';
-/** Who keeps the sessions: it is asked, and its word on them counts. Another bundle may handle the same topics. */
-export const keeper = 'bearpunch.sessions:sessions';
 
 export interface SessionHandlers {
   readonly create: (params: Params<'session.create'>, signal: AbortSignal) => Promise<Result<Session>>;
@@ -61,8 +52,6 @@ export interface SessionHandlers {
   readonly close: (params: Params<'session.close'>) => Promise<Result<Session>>;
 }
 
-export const isOver = (state: string) => state === 'closed' || state === 'ended';
-
 export const sessionHandlers = (
   bus: Bus,
   redact: (text: string) => string,
@@ -80,58 +69,6 @@ export const sessionHandlers = (
     ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
   });
 
-  /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
-  const watch = (id: string, signal?: AbortSignal) => {
-    let pending: Changed[] = [];
-    let wake: (() => void) | undefined;
-    let before: Changed | undefined;
-    let later: NodeJS.Timeout | undefined;
-    let waitMs = rowsWaitMs;
-    const stop = bus.listen(sessions.changed.id, (event, teller) => {
-      const changed = event as Changed;
-      if (changed.id !== id || teller !== keeper) return;
-      pending.push(changed);
-      const rowsAlone =
-        before !== undefined &&
-        changed.settled === undefined &&
-        changed.state === before.state &&
-        changed.pending === before.pending;
-      before = changed;
-      if (!rowsAlone) return wake?.();
-      later ??= setTimeout(() => {
-        later = undefined;
-        wake?.();
-      }, waitMs);
-    });
-    const onAbort = () => wake?.();
-    signal?.addEventListener('abort', onAbort);
-    return {
-      next: async (withinMs?: number): Promise<readonly Changed[]> => {
-        if ((pending.length === 0 || later !== undefined) && signal?.aborted !== true) {
-          let late: NodeJS.Timeout | undefined;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            if (withinMs !== undefined) late = setTimeout(resolve, withinMs);
-          });
-          clearTimeout(late);
-          wake = undefined;
-        }
-        const seen = pending;
-        pending = [];
-        return seen;
-      },
-      /** How many rows came since the last reading. */
-      came: (rows: number) => {
-        waitMs = rows > manyRows ? manyWaitMs : rowsWaitMs;
-      },
-      stop: () => {
-        stop();
-        clearTimeout(later);
-        signal?.removeEventListener('abort', onAbort);
-      },
-    };
-  };
-
   /** Waits until the session is where `settled` wants it, at most `waitMs`. */
   const until = async (
     id: string,
@@ -139,7 +76,7 @@ export const sessionHandlers = (
     waitMs: number,
     signal?: AbortSignal,
   ): Promise<Result<Session>> => {
-    const watched = watch(id, signal);
+    const watched = watchSession(bus, id, signal);
     const end = performance.now() + waitMs;
     const over = (): boolean => performance.now() >= end || signal?.aborted === true;
     try {
@@ -181,7 +118,7 @@ export const sessionHandlers = (
     after: number,
     emit: (entry: TranscriptEntry) => void,
     signal: AbortSignal,
-    watched: ReturnType<typeof watch>,
+    watched: Watched,
     done: (events: readonly Changed[]) => Changed | undefined,
   ): Promise<Result<Changed | undefined>> => {
     const follower = followRows((entry) => emit(clean(entry)));
@@ -228,7 +165,7 @@ export const sessionHandlers = (
       if (!text.ok) return text;
       const request = { ...asked, text: text.value };
       if (!wait) return ask(sessions.say, request);
-      const watched = watch(request.id, signal);
+      const watched = watchSession(bus, request.id, signal);
       try {
         const said = await ask<output<typeof sessions.say.reply>>(sessions.say, request);
         if (!said.ok) return said;
@@ -262,7 +199,7 @@ export const sessionHandlers = (
       return ok({ sessions: all });
     },
     transcript: async ({ id, follow: following = false }, emit, signal) => {
-      const watched = watch(id, signal);
+      const watched = watchSession(bus, id, signal);
       try {
         const rows: TranscriptRow[] = [];
         for await (const page of rowsAfter(id, 0)) {
