@@ -72,18 +72,22 @@ export const sessionHandlers = (
   /** Waits until the session is where `settled` wants it, at most `waitMs`. */
   const until = async (
     id: string,
-    settled: (session: Session) => boolean,
+    settled: (state: string) => boolean,
     waitMs: number,
     signal?: AbortSignal,
   ): Promise<Result<Session>> => {
     const watched = watchSession(bus, id, signal);
     const end = performance.now() + waitMs;
+    const over = (): boolean => performance.now() >= end || signal?.aborted === true;
     try {
       for (;;) {
         const session = await show(id);
-        const left = end - performance.now();
-        if (!session.ok || settled(session.value) || left <= 0 || signal?.aborted === true) return session;
-        await watched.next(left);
+        if (!session.ok || settled(session.value.state) || over()) return session;
+        // What it says of itself on the way is enough: the record of a session with many servers is long.
+        while (!over()) {
+          const seen = await watched.next(end - performance.now());
+          if (seen.some(({ state }) => settled(state))) break;
+        }
       }
     } finally {
       watched.stop();
@@ -154,7 +158,7 @@ export const sessionHandlers = (
         mcpConfig === undefined ? request : { ...request, mcpConfig },
       );
       if (!created.ok) return created;
-      return until(created.value.id, (session) => session.state !== 'opening', waitMs, signal);
+      return until(created.value.id, (state) => state !== 'opening', waitMs, signal);
     },
     say: async ({ wait = false, ...asked }, emit, signal) => {
       const text = await expandedText(asked.id, asked.text);
@@ -235,7 +239,7 @@ export const sessionHandlers = (
     close: async ({ id, waitMs = defaultWaitMs }) => {
       const asked = await ask(sessions.close, { id });
       if (!asked.ok) return failed(asked.problem);
-      const closed = await until(id, (session) => isOver(session.state), waitMs);
+      const closed = await until(id, isOver, waitMs);
       if (closed.ok && !isOver(closed.value.state)) return refuse('station/timed-out', { subject: id });
       return closed;
     },
