@@ -18,7 +18,10 @@ const readUnits = 65_536;
 const lastLines = 5;
 
 export interface ServerLog {
+  /** What the server said. */
   readonly write: (line: string) => void;
+  /** What the station says of it: it stands in the log, and is none of the last lines of the server. */
+  readonly note: (line: string) => void;
   /** The last lines of now, redacted. */
   readonly last: () => string;
   readonly close: () => void;
@@ -70,17 +73,21 @@ export const openServerLog = (
       // Lost. The next lines try again.
     }
   };
+  const keep = (line: string): string => {
+    const kept = redact(line.slice(0, readUnits)).slice(0, lineUnits);
+    waiting += `${new Date().toISOString()} ${kept}\n`;
+    asked ??= setImmediate(flush);
+    if (waiting.length > Math.min(limit / 8, mostWaiting)) {
+      clearImmediate(asked);
+      flush();
+    }
+    return kept;
+  };
   return {
     write: (line) => {
-      const kept = redact(line.slice(0, readUnits)).slice(0, lineUnits);
-      last = [...last, kept].slice(-lastLines);
-      waiting += `${new Date().toISOString()} ${kept}\n`;
-      asked ??= setImmediate(flush);
-      if (waiting.length > Math.min(limit / 8, mostWaiting)) {
-        clearImmediate(asked);
-        flush();
-      }
+      last = [...last, keep(line)].slice(-lastLines);
     },
+    note: (line) => void keep(line),
     last: () => last.join('\n').slice(-600),
     close: () => {
       clearImmediate(asked);
