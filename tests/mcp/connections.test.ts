@@ -549,3 +549,19 @@ test('what the station notes of a server is not taken for what the server said',
   assert.match(status.problem.evidence ?? '', /last in its log: /);
   assert.doesNotMatch(status.problem.evidence ?? '', /not connected/);
 });
+
+test('one call asks a person a hundred times at most', async (t) => {
+  const desk = await openDialled(t, () => [raw('curious')]);
+  const connection = await desk.connected('curious');
+  let asked = 0;
+  const params = { name: 'ask', arguments: { method: 'elicitation/create', times: 101 } };
+  const onAsk = async () => {
+    asked += 1;
+    return { action: 'decline' };
+  };
+  const { answer } = resultOf(await connection.request('tools/call', params, { onAsk })) as {
+    answer: { message?: string };
+  };
+  assert.equal(asked, 100);
+  assert.match(answer.message ?? '', /more than 100 questions of one call/);
+});

@@ -14,6 +14,8 @@ const firstId = 1_000_000_000;
 export const forgotten = Symbol('session forgotten');
 /** Questions of a server that are open at a time. */
 const mostAsked = 32;
+/** Questions of one call, withdrawn ones too: each is a line in somebody's queue that stays. */
+const mostAskedInCall = 100;
 export type Outcome = Answered | typeof forgotten;
 
 export interface Sent {
@@ -42,6 +44,8 @@ interface Call {
   readonly ended: AbortController;
   deadline: number;
   asking: number;
+  /** Questions it had. */
+  asked: number;
   rounds: number;
   id: number;
 }
@@ -214,6 +218,8 @@ export const openCalls = (
       return refuse('calls of several sessions run, so nobody can tell whom it asks');
     const { call } = whose;
     if (call === undefined) return refuse('no call runs that could be asked');
+    if (call.asked >= mostAskedInCall) return refuse(`more than ${mostAskedInCall} questions of one call`);
+    call.asked += 1;
     const withdrawn = new AbortController();
     asked.set(id, withdrawn);
     call.asking += 1;
@@ -279,6 +285,7 @@ export const openCalls = (
           ended: new AbortController(),
           deadline: now() + limits.callMs,
           asking: 0,
+          asked: 0,
           rounds: 0,
           id: 0,
         };
