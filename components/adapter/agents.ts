@@ -86,12 +86,15 @@ export const forget = (): void => {
 
 export const save = (station: Host, agent: Agent): void => {
   known.set(agent.session, agent);
-  station.store.put(`a/${agent.session}`, agent);
+  // They never change, and a hundred of them are written at every step otherwise.
+  const { servers: _servers, ...changing } = agent;
+  station.store.put(`a/${agent.session}`, changing);
 };
 
 export const enter = (station: Host, agent: Agent): void => {
   byProcess.set(agent.process, agent.session);
   station.store.put(`p/${agent.process}`, agent.session);
+  station.store.put(`m/${agent.session}`, agent.servers);
   save(station, agent);
 };
 
@@ -99,6 +102,7 @@ export const remove = (station: Host, agent: Agent): void => {
   known.delete(agent.session);
   byProcess.delete(agent.process);
   station.store.remove(`a/${agent.session}`);
+  station.store.remove(`m/${agent.session}`);
   station.store.remove(`p/${agent.process}`);
   station.store.remove(`u/${agent.session}`);
   for (const terminal of Object.keys(agent.terminals ?? {})) station.store.remove(`x/${terminal}`);
@@ -107,7 +111,7 @@ export const remove = (station: Host, agent: Agent): void => {
 /** Forgets every agent: the processes of an earlier station are gone. */
 export const removeAll = (station: Host): void => {
   forget();
-  for (const prefix of ['a/', 'p/', 'u/', 'x/']) {
+  for (const prefix of ['a/', 'm/', 'p/', 'u/', 'x/']) {
     let after: string | undefined;
     do {
       const page = station.store.scanText(prefix, { after, limit: 200 });
@@ -117,12 +121,29 @@ export const removeAll = (station: Host): void => {
   }
 };
 
+/** Agents looked at in one message once their owner left: each is a handful of effects. */
+const orphansAtOnce = 200;
+
+/** Ends the agents of an owner that left service; the key to go on after, where there are more. */
+export const endOrphans = (station: Host, owner: string, after?: string): string | undefined => {
+  const page = station.store.scan<Agent>('a/', { after, limit: orphansAtOnce });
+  for (const { value: agent } of page) {
+    if (agent.owner !== owner) continue;
+    station.process.kill(agent.process);
+    remove(station, agent);
+  }
+  return page.length < orphansAtOnce ? undefined : page.at(-1)?.key;
+};
+
 export const find = (station: Host, session: string): Agent | undefined => {
   const cached = known.get(session);
   if (cached !== undefined) return cached;
   const stored = station.store.get<Agent>(`a/${session}`);
-  if (stored !== undefined) known.set(session, stored);
-  return stored;
+  if (stored === undefined) return undefined;
+  const servers = station.store.get<readonly McpServer[]>(`m/${session}`) ?? stored.servers ?? [];
+  const agent = { ...stored, servers };
+  known.set(session, agent);
+  return agent;
 };
 
 export const findByProcess = (station: Host, process: string): Agent | undefined => {

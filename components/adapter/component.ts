@@ -5,6 +5,7 @@
 import { bounded, defineComponent, type FirstParty, fail, type Message } from '../guest/index.ts';
 import {
   type Agent,
+  endOrphans,
   enter,
   find,
   findByProcess,
@@ -203,8 +204,17 @@ const onExit = (station: Host, agent: Agent, exit: Exit): void => {
   remove(station, agent);
 };
 
+const onOwnerLeft = (station: Host, owner: string, after?: string): void => {
+  const last = endOrphans(station, owner, after);
+  if (last !== undefined) station.clock.wake(`orphans:${last}:${owner}`, 1);
+};
+
 const onWoke = (station: Host, token: string): void => {
-  const [what, session = '', turn = ''] = token.split(':');
+  const [what, session = '', turn = '', ...rest] = token.split(':');
+  if (what === 'orphans') {
+    onOwnerLeft(station, [turn, ...rest].join(':'), session);
+    return;
+  }
   const agent = find(station, session);
   if (agent === undefined) return;
   if (what === 'handshake') onHandshakeTimeout(station, agent);
@@ -250,6 +260,7 @@ export const component = defineComponent({
     },
     terminalExited: ({ payload }, station) => onTerminalExit(station, payload.terminal, payload),
     woke: ({ payload }, station) => onWoke(station, payload.token),
+    left: ({ payload }, station) => onOwnerLeft(station, payload.component),
   },
   forget,
 });

@@ -18,7 +18,7 @@ const capabilityUnits = 65_536;
 /** ACP's code for "authentication required". */
 const authRequired = -32_000;
 
-export const handshakeToken = (session: string): string => `handshake:${session}`;
+const handshakeToken = (session: string): string => `handshake:${session}`;
 
 export const begin = (station: Host, agent: Agent): void => {
   const found = station.workspace.offered({ process: agent.process, agent: agent.agent ?? '' });

@@ -62,9 +62,7 @@ const inputPaths = (input: unknown): Named => {
 };
 
 /** Every path a request names: its locations, its diffs, and what its input calls a path. */
-export const pathsOf = (
-  call: Readonly<Record<string, unknown>>,
-): { paths: string[]; pathsWhole: boolean } => {
+const pathsOf = (call: Readonly<Record<string, unknown>>): { paths: string[]; pathsWhole: boolean } => {
   const named = [call.locations, call.content]
     .flatMap((value) => (Array.isArray(value) ? value : []))
     .filter(isRecord)

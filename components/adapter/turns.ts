@@ -28,7 +28,7 @@ const cancelMs = 5_000;
 /** Permission requests one agent may have open; one more is answered at once. */
 const openPermissions = 50;
 
-export const cancelToken = (session: string, turn: string): string => `cancel:${session}:${turn}`;
+const cancelToken = (session: string, turn: string): string => `cancel:${session}:${turn}`;
 
 const publishUpdate = (station: Host, agent: Agent, update: Update, server?: string): void =>
   station.bus.event('bearpunch.agents.update', {

@@ -59,5 +59,9 @@ export const component = defineComponent({
     started: (_message, station) => {
       for (const { key: stale } of station.store.scanText('e/')) station.store.remove(stale);
     },
+    left: ({ payload }, station) => {
+      for (const { key: stale, value } of station.store.scan<string>('e/'))
+        if (value === payload.component) station.store.remove(stale);
+    },
   },
 });

@@ -59,6 +59,8 @@ export interface PlatformHandlers<T> {
     station: Station<T>,
   ) => Nothing;
   readonly woke?: (message: Message<{ readonly token: string }>, station: Station<T>) => Nothing;
+  /** A component that handles this one's commands, or sends it some, left service; what it ran is ended. It may come again. */
+  readonly left?: (message: Message<{ readonly component: string }>, station: Station<T>) => Nothing;
 }
 
 export interface ComponentSpec<T> {
@@ -101,6 +103,7 @@ const platformTopics = {
   terminalExited: 'station.terminal.exited',
   reply: 'station.reply',
   woke: 'station.woke',
+  left: 'station.left',
 } as const satisfies Record<keyof PlatformHandlers<unknown>, string>;
 const done: WireOutcome = { tag: 'done' };
 const ignore = (): undefined => undefined;

@@ -9,7 +9,7 @@ import { announced, closed, failed, opened, permission, replied, settled, titled
 import { ask, observed, withdraw } from './gate.ts';
 import { onPermissionTimeout } from './permissions.ts';
 import { forget } from './records.ts';
-import { sweep } from './resume.ts';
+import { sweep, sweepLeft } from './resume.ts';
 
 export const component = defineComponent({
   handles: {
@@ -40,11 +40,13 @@ export const component = defineComponent({
   platform: {
     started: ({ at }, station) => sweep(station, at, at),
     woke: ({ payload, at }, station) => {
-      const [what, first = '', second = ''] = payload.token.split(':');
+      const [what, first = '', second = '', ...rest] = payload.token.split(':');
       if (what === 'sweep') sweep(station, Number(first), at, second);
+      else if (what === 'left') sweepLeft(station, rest.join(':'), Number(first), at, second);
       else if (what === 'permission') onPermissionTimeout(station, first, second, at);
     },
     reply: replied,
+    left: ({ payload, at }, station) => sweepLeft(station, payload.component, at, at),
   },
   forget,
 });

@@ -8,7 +8,7 @@ import { problemText } from './text.ts';
 
 type Provisioning = SessionRecord['provisioning'];
 
-export const openToken = (id: string): string => `open:${id}`;
+const openToken = (id: string): string => `open:${id}`;
 
 export interface Provisioned {
   readonly provision: Provision;

@@ -95,7 +95,7 @@ const readSeq = (station: Host, id: string): number => {
   return newest === undefined ? noted : rowSeq(newest.key);
 };
 
-export const seqOf = (station: Host, id: string): number => {
+const seqOf = (station: Host, id: string): number => {
   const cached = lastSeq.get(id) ?? readSeq(station, id);
   lastSeq.set(id, cached);
   return cached;

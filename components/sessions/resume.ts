@@ -44,12 +44,12 @@ export const sendWaiting = (station: Host, session: Session): void => {
   );
 };
 
-/** The station stopped: what the session is now, with nothing running for it. */
-const settleStopped = (station: Host, session: Session, at: number): void => {
+/** What ran for the session is gone: what the session is now, and why. */
+const settleStopped = (station: Host, session: Session, at: number, cause: string): void => {
   const { record } = session;
   const { state } = record;
   if (state === 'idle' && !record.attached) return;
-  const why = `the station stopped while the session was ${state}`;
+  const why = `${cause} while the session was ${state}`;
   record.attached = false;
   session.waiting = undefined;
   if (state === 'closing') endSession(station, session, at, why);
@@ -64,16 +64,42 @@ const settleStopped = (station: Host, session: Session, at: number): void => {
   }
 };
 
-/** After a start no agent of before lives: brings every session that was not over into its true state. */
-export const sweep = (station: Host, startedAt: number, at: number, after?: string): void => {
+/** One page of the sessions that were not over before `since`; the key to go on after, where there are more. */
+const sweepPage = (
+  station: Host,
+  since: number,
+  after: string | undefined,
+  settle: (session: Session) => void,
+): string | undefined => {
   const live = station.store.scan<number>('l/', { after, limit: sweepSize });
   for (const { key, value } of live) {
-    const session = value < startedAt ? find(station, key.slice('l/'.length)) : undefined;
-    if (value >= startedAt) continue;
+    const session = value < since ? find(station, key.slice('l/'.length)) : undefined;
+    if (value >= since) continue;
     if (session === undefined || isOver(session)) station.store.remove(key);
-    else settleStopped(station, session, at);
+    else settle(session);
   }
-  const last = live.at(-1);
-  if (live.length === sweepSize && last !== undefined)
-    station.clock.wake(`sweep:${startedAt}:${last.key}`, 1);
+  return live.length === sweepSize ? live.at(-1)?.key : undefined;
+};
+
+/** After a start no agent of before lives: brings every session that was not over into its true state. */
+export const sweep = (station: Host, startedAt: number, at: number, after?: string): void => {
+  const last = sweepPage(station, startedAt, after, (session) =>
+    settleStopped(station, session, at, 'the station stopped'),
+  );
+  if (last !== undefined) station.clock.wake(`sweep:${startedAt}:${last}`, 1);
+};
+
+/** The same where one provider left service and its agents with it. */
+export const sweepLeft = (
+  station: Host,
+  provider: string,
+  leftAt: number,
+  at: number,
+  after?: string,
+): void => {
+  const last = sweepPage(station, leftAt + 1, after, (session) => {
+    if (session.record.provider !== provider) return;
+    settleStopped(station, session, at, `the provider ${provider} left service`);
+  });
+  if (last !== undefined) station.clock.wake(`left:${leftAt}:${last}:${provider}`, 1);
 };

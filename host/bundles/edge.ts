@@ -74,6 +74,15 @@ export interface TopicShape {
   readonly digest: string;
 }
 
+/** That a topic ID stands for a shape, as far as it takes to compare: equal digests are equal shapes and kinds. */
+export interface TopicSaid {
+  readonly id: string;
+  readonly kind: string;
+  readonly digest: string;
+}
+/** The same with the shape: said by a manifest, or by the lock a bundle carries. */
+export interface TopicClaim extends TopicSaid, TopicShape {}
+
 export interface BundleStoreOptions {
   /** `packages/` of the home. */
   readonly packages: string;
@@ -117,8 +126,8 @@ export interface BundleStore {
   readonly stage: (source: string) => Promise<Result<InstalledBundle>>;
   /** In one transaction: makes a staged revision the active one, and records its topics. `bundle/topic-conflict` names the other installation. */
   readonly activate: (bundle: InstalledBundle) => Result<InstalledBundle>;
-  /** Topics of a bundle that are known with another shape (`bundle/topic-conflict`), for a diagnosis. */
-  readonly conflicts: (bundle: VerifiedBundle) => readonly Problem[];
+  /** What is known otherwise than claimed (`bundle/topic-conflict`), the installation named; for a diagnosis. */
+  readonly conflicts: (claims: readonly TopicSaid[]) => readonly Problem[];
   /** Active revisions by ID. */
   readonly active: () => readonly InstalledBundle[];
   /** A revision whose package is kept, active or not. */

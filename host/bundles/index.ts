@@ -2,6 +2,7 @@
  * Bundles: the manifest, packing, verification of every byte, staging, and the records of what is installed.
  */
 export { bundleBounds } from './bounds.ts';
+export { shapeOfTopic, topicClaims, topicConflict } from './claims.ts';
 export type {
   BundleStore,
   BundleStoreOptions,
@@ -13,7 +14,9 @@ export type {
   ReadBundle,
   StoreStep,
   ToolEntry,
+  TopicClaim,
   TopicEntry,
+  TopicSaid,
   TopicShape,
   VerifiedBundle,
 } from './edge.ts';

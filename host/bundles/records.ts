@@ -3,7 +3,9 @@
  * is here because a topic is compared with its row inside the transaction that adds it.
  */
 import type { Database } from 'better-sqlite3';
-import { type Problem, problem } from '../problems/index.ts';
+import type { Problem } from '../problems/index.ts';
+import { topicConflict } from './claims.ts';
+import type { TopicClaim, TopicSaid } from './edge.ts';
 
 export interface BundleRow {
   readonly id: string;
@@ -22,19 +24,11 @@ interface TopicRow {
   readonly identity: string;
 }
 
-/** That a topic ID stands for a shape: said by a manifest, or by the lock a bundle carries. */
-export interface TopicClaim {
-  readonly id: string;
-  readonly kind: string;
-  readonly shape: string;
-  readonly digest: string;
-}
-
 export interface Records {
   readonly rows: () => readonly BundleRow[];
   readonly activeRow: (id: string) => BundleRow | undefined;
   readonly row: (id: string, identity: string) => BundleRow | undefined;
-  readonly conflicts: (claims: readonly TopicClaim[]) => readonly Problem[];
+  readonly conflicts: (claims: readonly TopicSaid[]) => readonly Problem[];
   /** Makes the row the active one of its ID. Within a transaction. */
   readonly makeActive: (row: Omit<BundleRow, 'active'>) => void;
   /** Adds the topics that are not known yet. Within a transaction, after `conflicts` found none. */
@@ -72,16 +66,8 @@ export const openRecords = (db: Database): Records => {
     conflicts: (claims) =>
       claims.flatMap((entry) => {
         const known = topic.get(entry.id);
-        if (known === undefined || known.shape === entry.shape) return [];
-        return [
-          problem('bundle/topic-conflict', {
-            subject: entry.id,
-            message:
-              `The topic "${entry.id}" stands for another shape here since bundle "${known.bundle}", ` +
-              `revision ${known.identity} (${standing(known)}).`,
-            evidence: `expected ${known.kind} with shape ${known.digest}, observed ${entry.kind} with shape ${entry.digest}`,
-          }),
-        ];
+        const conflict = known && topicConflict(entry, known, standing(known));
+        return conflict === undefined ? [] : [conflict];
       }),
     makeActive: (row) => {
       rest.run(row.id);

@@ -210,10 +210,7 @@ export const openBundleStore = (options: BundleStoreOptions): BundleStore => {
   return {
     stage,
     activate,
-    conflicts: ({ manifest, folder }) => {
-      const claims = topicClaims(manifest, folder, options.shapeOf);
-      return claims.ok ? records.conflicts(claims.value) : [claims.problem];
-    },
+    conflicts: records.conflicts,
     active: () => activeRows().flatMap((row) => installed(row) ?? []),
     verify,
     refusal: ({ manifest: { id }, identity, folder }) => {

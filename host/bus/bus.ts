@@ -25,6 +25,10 @@ export interface BusOptions {
 /** Problems after which the worker was ended by the station, not by itself. */
 const endedByForce = new Set<string>(['sandbox/deadline', 'sandbox/start-deadline']);
 
+/** Whether one sends what the other handles. */
+const commands = (one: BusComponent, other: BusComponent): boolean =>
+  [...one.publishes].some((topic) => other.handles.has(topic));
+
 export const openBus = (options: BusOptions): Bus => {
   const { state, events, policy, now } = options;
   // What a component asks another for is done at once: both are in one log, and what a power cut takes of it, it takes
@@ -184,6 +188,9 @@ export const openBus = (options: BusOptions): Bus => {
       if (lane === undefined || lanes.get(name) !== lane) return;
       lanes.delete(name);
       logRate.forget(name);
+      const gone = lane.component();
+      for (const other of lanesWhere((one) => commands(one, gone) || commands(gone, one)))
+        tell(other.component().name, 'station.left', { component: name });
     },
     retry: async (name) => {
       const lane = lanes.get(name);

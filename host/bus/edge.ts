@@ -64,7 +64,8 @@ export interface Bus {
   readonly prepare: (component: BusComponent) => Promise<Result<Prepared>>;
   /**
    * Takes it out of service: what waits and what comes is refused at once, what it handles is finished. Resolves when
-   * the last call has ended, which takes as long as the deadline of its batches at most.
+   * the last call has ended, which takes as long as the deadline of its batches at most; those it exchanged
+   * commands with are told by `station.left`.
    */
   readonly detach: (name: string) => Promise<void>;
   /** Starts a parked component again. */

@@ -1,51 +1,16 @@
 /**
- * One component in service: its inbox, the batches in flight, and its instance, started again when it fails.
- *
- * A batch that traps is run again message by message, so that only the guilty one fails. A message whose effects
- * were refused or rolled back leaves the guest's memory ahead of its store, so the instance is started afresh and
- * what came after that message runs again on the fresh one. One that is asked to stop takes nothing more, finishes
- * what is in flight (each batch has a deadline) and is gone.
+ * One component in service: its inbox and its instance, started again when it fails, replaced by one of a newer
+ * revision, parked where it keeps failing. One that is asked to stop takes nothing more, finishes what is in flight
+ * (each batch has a deadline) and is gone.
  */
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
-import type { Activation, BatchResult, Handled } from '../sandbox/index.ts';
-import type { BusComponent, EffectPorts, LaneState, LaneStatus, Prepared } from './edge.ts';
+import type { BusComponent, LaneState, LaneStatus, Prepared } from './edge.ts';
+import { type Flight, inFlightBatches, type LaneHost, type Life, openFlights } from './flights.ts';
 import { type Envelope, openInbox } from './inbox.ts';
 import { openRestarts, type Verdict } from './restarts.ts';
 
-/** Batches posted ahead, so that the worker never waits for the host. */
-const inFlightBatches = 2;
-/**
- * A lane is shared from when several flows wait in it, one with a backlog, until that was not so for this long, ms. Then
- * batches are short, one is in flight, and each flow gives a few messages to it: what a flow waits for is what the others have
- * under way.
- */
-const sharedMs = 250;
-const sharedFlights = 1;
-const sharedBatch = 24;
-const sharedTurn = 4;
 /** The same limit reached again within this time is not told again, ms. */
 const tellAgainMs = 60_000;
-
-export interface LaneHost {
-  readonly ports: EffectPorts;
-  readonly now: () => number;
-  /**
-   * Commits what a batch came to, in order. `stoppedAt` is the first message whose effects were not kept: those
-   * before it are settled, it has `problem`, those after it have not happened.
-   */
-  readonly commit: (
-    component: BusComponent,
-    envelopes: readonly Envelope[],
-    handled: readonly Handled[],
-  ) => { readonly stoppedAt?: number; readonly problem?: Problem };
-  readonly onFailed: (component: BusComponent, envelope: Envelope, problem: Problem) => void;
-  readonly onState: (
-    component: BusComponent,
-    kind: 'start' | 'fail' | 'park' | 'limit',
-    problem?: Problem,
-  ) => void;
-  readonly onEased: () => void;
-}
 
 export interface Lane {
   readonly component: () => BusComponent;
@@ -61,16 +26,6 @@ export interface Lane {
   readonly stop: () => Promise<void>;
 }
 
-interface Flight {
-  readonly batch: number;
-  readonly envelopes: readonly Envelope[];
-}
-/** One instance's life; callbacks of an instance that was given up are told apart by it. */
-interface Life {
-  readonly activation: Activation;
-  readonly flights: Flight[];
-}
-
 export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   let component = first;
   let life: Life | undefined;
@@ -79,8 +34,6 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   let lastProblem: Problem | undefined;
   let pumpAsked = false;
   let holding = false;
-  /** When it was last seen shared. */
-  let sharedAt = Number.NEGATIVE_INFINITY;
   let backoff: NodeJS.Timeout | undefined;
   /** Counts what may bring an instance up; one that was overtaken meanwhile gives its instance up. */
   let attempt = 0;
@@ -90,20 +43,42 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
   const restarts = openRestarts();
   const inbox = openInbox();
 
+  const flights = openFlights({
+    host,
+    inbox,
+    component: () => component,
+    stopped: () => (stopping === undefined ? undefined : stoppedProblem()),
+    onWorked: restarts.worked,
+    onSettled: (current) => {
+      if (current.flights.length === 0) tellIdle();
+      host.onEased();
+      pump();
+    },
+    onTrapped: (current, why) => {
+      abandon(current);
+      fail(why);
+    },
+    onRolledBack: (current, why) => {
+      lastProblem = why;
+      abandon(current);
+      goOn(restarts.replaced(why, host.now(), component.limits.restartsPerHour));
+    },
+  });
+
   const bringUp = async (next: BusComponent): Promise<Result<Life>> => {
-    const flights: Flight[] = [];
+    const own: Flight[] = [];
     let born: Life | undefined;
     const started = await next.start({
       onCall: (call, message) => host.ports.call(next.name, call, message),
       onResult: (batch, result) => {
-        if (born !== undefined && born === life) settle(born, batch, result);
+        if (born !== undefined && born === life) flights.settle(born, batch, result);
       },
       onGone: (gone) => {
         if (born !== undefined && born === life) lose(born, gone);
       },
     });
     if (!started.ok) return started;
-    born = { activation: started.value, flights };
+    born = { activation: started.value, flights: own };
     return ok(born);
   };
 
@@ -122,99 +97,14 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     // After the turn in which messages arrive: what comes together is batched together.
     queueMicrotask(() => {
       pumpAsked = false;
-      dispatch();
+      if (life !== undefined && !holding) flights.dispatch(life);
     });
   };
 
-  const dispatch = () => {
-    const current = life;
-    if (current === undefined || holding) return;
-    if (inbox.isShared()) sharedAt = performance.now();
-    const shared = performance.now() - sharedAt < sharedMs;
-    const ahead = shared ? sharedFlights : inFlightBatches;
-    const most = shared ? Math.min(component.limits.batch, sharedBatch) : component.limits.batch;
-    while (current.flights.length < ahead && inbox.size() > 0) {
-      const lone =
-        inbox.nextIsAlone() || current.flights.some((flight) => flight.envelopes[0]?.alone === true);
-      if (lone && current.flights.length > 0) return;
-      const envelopes = inbox.take(most, shared ? sharedTurn : most);
-      const batch = current.activation.handle(envelopes.map((envelope) => envelope.message));
-      current.flights.push({ batch, envelopes });
-    }
-  };
-
-  const settle = (current: Life, batch: number, result: BatchResult) => {
-    const flight = current.flights.shift();
-    if (flight === undefined || flight.batch !== batch)
-      throw new Error(`${component.name}: results out of order`);
-    if (!result.ok) return trapped(current, flight, result.problem);
-    const { stoppedAt, problem: why } = host.commit(component, flight.envelopes, result.handled);
-    const settled = stoppedAt ?? flight.envelopes.length;
-    for (const envelope of flight.envelopes.slice(0, settled)) {
-      host.ports.settleSpawns(component.name, envelope.message.id, true);
-    }
-    if (settled > 0) restarts.worked();
-    const guilty = flight.envelopes[settled];
-    if (guilty !== undefined) {
-      rollBackFrom(
-        current,
-        guilty,
-        flight.envelopes.slice(settled + 1),
-        why ?? problem('bus/message-failed'),
-      );
-      return;
-    }
-    if (current.flights.length === 0) tellIdle();
-    host.onEased();
-    pump();
-  };
-
-  /** A message whose effects were refused: it failed, and what came after it runs again on a fresh instance. */
-  const rollBackFrom = (current: Life, guilty: Envelope, after: readonly Envelope[], why: Problem) => {
-    const rest = takeBack(current);
-    rollBack([guilty, ...after, ...rest]);
-    giveBack([...after, ...rest]);
-    lastProblem = why;
-    if (guilty.onFate !== undefined) host.onState(component, 'fail', why);
-    host.onFailed(component, guilty, why);
-    abandon(current);
-    goOn(restarts.replaced(why, host.now(), component.limits.restartsPerHour));
-  };
-
-  /** None of the batch's effects happened. Alone, the message failed; else each is tried alone. */
-  const trapped = (current: Life, flight: Flight, why: Problem) => {
-    const rest = takeBack(current);
-    rollBack([...flight.envelopes, ...rest]);
-    const only = flight.envelopes.length === 1 ? flight.envelopes[0] : undefined;
-    giveBack(
-      only === undefined
-        ? [...flight.envelopes.map((envelope) => ({ ...envelope, alone: true })), ...rest]
-        : rest,
-    );
-    if (only !== undefined) host.onFailed(component, only, why);
-    abandon(current);
-    fail(why);
-  };
-
   const lose = (current: Life, why: Problem) => {
-    const rest = takeBack(current);
-    rollBack(rest);
-    giveBack(rest);
+    flights.giveUp(current);
     abandon(current);
     fail(why);
-  };
-
-  const takeBack = (current: Life): readonly Envelope[] =>
-    current.flights.splice(0).flatMap((flight) => flight.envelopes);
-
-  /** To the front of the inbox; one that stops will not run them again. */
-  const giveBack = (envelopes: readonly Envelope[]) => {
-    if (stopping === undefined) inbox.putBack(envelopes);
-    else for (const envelope of envelopes) host.onFailed(component, envelope, stoppedProblem());
-  };
-
-  const rollBack = (envelopes: readonly Envelope[]) => {
-    for (const envelope of envelopes) host.ports.settleSpawns(component.name, envelope.message.id, false);
   };
 
   const abandon = (current: Life) => {
@@ -290,9 +180,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     if (stopping !== undefined) return begun.activation.stop();
     const old = life;
     if (old !== undefined) {
-      const rest = takeBack(old);
-      rollBack(rest);
-      inbox.putBack(rest);
+      flights.giveUp(old);
       void old.activation.stop();
     }
     // A restart of the old one that is under way is not wanted any more.
@@ -315,9 +203,7 @@ export const openLane = (first: BusComponent, host: LaneHost): Lane => {
     const old = life;
     life = undefined;
     if (old === undefined) return;
-    const rest = takeBack(old);
-    rollBack(rest);
-    giveBack(rest);
+    flights.giveUp(old);
     await old.activation.stop();
   };
 

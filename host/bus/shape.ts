@@ -1,9 +1,10 @@
 /**
- * Whether a payload fits its topic's shape. Shapes are JSON Schema 2020-12, interpreted: no code is ever generated
- * from a schema a stranger wrote.
+ * Whether a payload fits its topic's shape. Shapes are JSON Schema 2020-12, made into closures: no code is ever
+ * generated from a schema a stranger wrote.
  */
-import { Validator } from '@cfworker/json-schema';
 import { ok, type Result, refuse } from '../problems/index.ts';
+import { checkFrom } from './checks.ts';
+import type { Check, Schema } from './misfit.ts';
 
 /** Longest payload, UTF-16 units. */
 export const payloadUnits = 4 * 1024 * 1024;
@@ -13,14 +14,14 @@ export interface Shape {
   readonly check: (payload: string, subject: string) => Result<unknown>;
 }
 
+const pointer = (path: readonly string[]): string =>
+  ['#', ...path.toReversed().map((name) => name.replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
+
 /** Where a value does not fit and why, or undefined. */
-const misfitOf = (validator: Validator, value: unknown): string | undefined => {
+const misfitOf = (check: Check, value: unknown): string | undefined => {
   try {
-    const { valid, errors } = validator.validate(value);
-    if (valid) return undefined;
-    // The innermost error stands last and has the longest path.
-    const worst = errors.at(-1);
-    return `${worst?.instanceLocation ?? '#'}: ${worst?.error ?? 'does not fit'}`;
+    const found = check(value);
+    return found && `${pointer(found.path)}: ${found.why}`;
   } catch (cause) {
     // Values are compared by recursion: thousands of nested lists, which a guest may send, exhaust the stack.
     if (cause instanceof RangeError) return '#: is nested too deeply';
@@ -28,8 +29,9 @@ const misfitOf = (validator: Validator, value: unknown): string | undefined => {
   }
 };
 
-export const shapeFrom = (schema: Readonly<Record<string, unknown>>): Shape => {
-  const validator = new Validator(schema, '2020-12', true);
+/** `schema` is one a manifest was admitted with. */
+export const shapeFrom = (schema: Schema): Shape => {
+  const check = checkFrom(schema);
   return {
     check: (payload, subject) => {
       if (payload.length > payloadUnits) {
@@ -44,7 +46,7 @@ export const shapeFrom = (schema: Readonly<Record<string, unknown>>): Shape => {
       } catch {
         return refuse('bus/payload-invalid', { subject, evidence: 'not JSON' });
       }
-      const misfit = misfitOf(validator, value);
+      const misfit = misfitOf(check, value);
       return misfit === undefined ? ok(value) : refuse('bus/payload-invalid', { subject, evidence: misfit });
     },
   };

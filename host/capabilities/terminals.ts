@@ -58,7 +58,7 @@ export interface TerminalPorts {
 }
 
 /** The newest bytes of what was added, as text. */
-export const openTail = (most: number, redact: (text: string) => string) => {
+const openTail = (most: number, redact: (text: string) => string) => {
   let pieces: Buffer[] = [];
   let held = 0;
   let dropped = false;

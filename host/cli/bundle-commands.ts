@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ok } from '../problems/index.ts';
-import { counted, problemText, type Run, short, table } from './output.ts';
+import { counted, problemText, type Run, short, shown, table } from './output.ts';
 import { bundleRows, bundleText, installedText, uninstalledText, verdicts } from './show.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
@@ -78,12 +78,13 @@ export const addBundleCommands = (program: Command, run: Run): void => {
     run(async (io) => {
       const { diagnose } = await import('./diagnose.ts');
       const found = await diagnose(resolve(src), io);
-      const { problems, warnings, id, version, revision, station } = found;
+      const { problems, warnings, unchecked, id, version, revision, station } = found;
       const lines = [
         ...(id === undefined ? [] : [`${id} ${version}  ${short(revision ?? '')}`]),
         ...problems.map((one) => problemText(one, plainSink)),
         ...warnings.map((one) => problemText(one, plainSink, 'warning:')),
         ...(station === undefined ? [] : [`station: ${station.text}`]),
+        ...unchecked.map(({ what, why }) => `not checked: ${what} (${shown(`${why.message} ${why.code}`)})`),
         problems.length === 0 ? 'nothing wrong' : `${problems.length} wrong`,
       ];
       return ok({ json: found, plain: lines.join('\n'), ...(problems.length === 0 ? {} : { exit: 1 }) });

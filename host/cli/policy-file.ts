@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import { type Provision, provisionFor } from '../context/index.ts';
 import { reachableServers, readProjectSettings, serverEntries } from '../mcp/index.ts';
-import { changePolicyFile, openPolicySource, type Policy } from '../policy/index.ts';
+import { type Agent, changePolicyFile, openPolicySource, type Policy } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
@@ -27,6 +27,17 @@ const skillsText = (skills: readonly InstalledSkill[] | undefined): string => {
 const wayText = (transport: Provision['offered'][number]['transport']): string => {
   if (transport.type === 'gateway') return 'through the station';
   return transport.type === 'http' ? transport.url : [transport.command, ...transport.args].join(' ');
+};
+
+/** What the agent may ask the station to do in its workspace. */
+const hostText = ({ read, write, terminals }: Agent['host']): string => {
+  const may = [
+    ...(write ? ['read and write files'] : read ? ['read files'] : []),
+    ...(terminals ? ['run commands'] : []),
+  ];
+  return may.length === 0
+    ? 'the station does nothing in it for the agent'
+    : `the station does for it: ${may.join(', ')}`;
 };
 
 /** `skills`: those of installed bundles, where a station runs that knows. What `agent` would get under the policy in `file`; a policy with problems grants nothing, and says so. */
@@ -67,18 +78,21 @@ export const explainFor = (
     ...found.offered.map(({ name, rule, transport }) => [name, 'offered', rule, wayText(transport)]),
     ...found.withheld.map(({ name, rule, reason }) => [name, 'withheld', rule, reason]),
   ];
+  const host = policy.agents.get(agent)?.host ?? { read: false, write: false, terminals: false };
   const head = table([
     ['agent', agent],
     ['program', found.program ?? 'none: the agent is not in the policy'],
     ['provider', found.provider ?? 'none'],
     ['approve', found.approve],
     ['policy', short(found.policyRevision)],
+    ['workspace', hostText(host)],
     ['sink', sink ?? 'none: the program reads skills from no known folder'],
     ['servers', rows.length === 0 ? 'none' : ''],
   ]);
   return ok({
     json: {
       agent,
+      host,
       ...found,
       offered: found.offered.map((one) =>
         one.transport.type === 'gateway' ? { ...one, transport: { type: 'gateway' } } : one,

@@ -29,7 +29,7 @@ const skillLines = (skill: RemoteSkill, typed: Io['typed']): readonly string[] =
 };
 
 /** One skill with its files: what an approval lets in. */
-export const manifestText = (skill: RemoteManifest, typed: Io['typed']): string =>
+const manifestText = (skill: RemoteManifest, typed: Io['typed']): string =>
   [
     ...skillLines(skill, typed),
     `uri:     ${skill.uri}`,
@@ -39,7 +39,7 @@ export const manifestText = (skill: RemoteManifest, typed: Io['typed']): string 
     .map(shown)
     .join('\n');
 
-export const serverText = (server: RemoteServer, typed: Io['typed']): string =>
+const serverText = (server: RemoteServer, typed: Io['typed']): string =>
   [
     `${server.label}  ${server.url}  ${counted(server.skills.length, 'skill')}`,
     ...(server.problem === undefined ? [] : [`  not listed: ${why(server.problem)}`]),

@@ -43,10 +43,11 @@ export const bundleRows = (bundles: readonly Bundle[]): readonly (readonly strin
     return [[id, version, short(revision), parts.join('; ')], ...faults.map((fault) => ['', '', '', fault])];
   });
 
-/** As `bundleText`, with what the bundle asks for and how to grant the rest of it. */
-export const installedText = (bundle: Bundle, { typed }: Pick<Io, 'typed'>): string =>
+/** As `bundleText`, with what the bundle asks for, how to grant the rest of it, and what it took away. */
+export const installedText = (bundle: MethodResult<'bundle.install'>, { typed }: Pick<Io, 'typed'>): string =>
   [
     bundleText(bundle),
+    ...(bundle.places ?? []).flatMap(clearedRows),
     ...(bundle.asks.length === 0 ? [] : [`asks for  ${bundle.asks.join(', ')}`]),
     ...(bundle.ungranted.length === 0
       ? []

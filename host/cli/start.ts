@@ -3,7 +3,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, openSync, statSync, truncateSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
@@ -46,6 +46,23 @@ const ended = async (child: ChildProcess): Promise<void> => {
   clearTimeout(late);
 };
 
+/** Sections the gate is made of: a station does not start with one that cannot be read. */
+const gateSections = ['permissions', 'mcpServers', 'disabledMcpServers', 'trustedProjects'];
+
+/**
+ * The first fault of a rule or a server the gate would go by. A policy with any other fault grants nothing, and the station
+ * runs; a gate that is not as it was written must not be taken for one. Read only where the file names such a section:
+ * reading a policy takes as long as the start.
+ */
+const gateFault = async (file: string): Promise<Problem | undefined> => {
+  const text = existsSync(file) && statSync(file).isFile() ? readFileSync(file, 'utf8') : '';
+  if (!gateSections.some((section) => text.includes(section))) return undefined;
+  const { openPolicySource } = await import('../policy/index.ts');
+  return openPolicySource(file)
+    .current()
+    .problems.find(({ subject = '' }) => gateSections.some((section) => subject.startsWith(section)));
+};
+
 /** What the station itself writes to its output goes to `logs/station.out`; it is empty unless something is wrong. */
 export const startDetached = async ({
   home,
@@ -55,6 +72,8 @@ export const startDetached = async ({
 }: StartOptions): Promise<Result<Started>> => {
   const { logs, policy, database } = homeAt(home);
   if (!existsSync(policy) && !existsSync(database)) return refuse('station/home-missing', { subject: home });
+  const fault = await gateFault(policy);
+  if (fault !== undefined) return failed(fault);
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const output = join(logs, 'station.out');
   // Appended: an `up` beside a station that runs, or after one that crashed, must not take away what it said.
@@ -104,6 +123,8 @@ export const interrupted = (): Promise<void> =>
 export const stayForeground = async (io: Io, port?: number): Promise<Result<Answer>> => {
   // From the beginning: a signal that comes while the home is being opened stops it as soon as that is done.
   const stop = interrupted();
+  const fault = await gateFault(homeAt(io.home).policy);
+  if (fault !== undefined) return failed(fault);
   const opened = await openStation({ home: io.home, port, openWeb });
   if (!opened.ok) return opened;
   const { pid } = process;

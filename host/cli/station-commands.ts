@@ -1,4 +1,5 @@
 /** `init`, `up`, `down`, `status`: the life of a station. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { createHome, type StationStatus } from '../station/index.ts';
@@ -17,9 +18,14 @@ const portOf = (text: string): number => {
 const webText = ({ port, problem }: NonNullable<StationStatus['web']>): string =>
   problem === undefined ? `127.0.0.1:${port}` : `${problem.message} (${problem.evidence ?? ''})`;
 
-const statusText = (status: StationStatus, { typed }: Io): string => {
-  const { policyProblems, bundles, sessions, processes } = status;
+const sessionsText = ({ sessions, sessionsProblem }: StationStatus): string => {
+  if (sessionsProblem !== undefined) return `not known: ${sessionsProblem.message} (${sessionsProblem.code})`;
   const counts = Object.entries(sessions).map(([state, count]) => `${count} ${state}`);
+  return counts.length === 0 ? 'none' : counts.join(', ');
+};
+
+const statusText = (status: StationStatus, { typed }: Io): string => {
+  const { policyProblems, bundles, processes } = status;
   const policy =
     policyProblems.length === 0
       ? short(status.policyRevision)
@@ -28,7 +34,7 @@ const statusText = (status: StationStatus, { typed }: Io): string => {
     ['station', `${status.version}, pid ${status.pid}, since ${when(status.startedAt)}`],
     ['home', status.home],
     ['policy', policy],
-    ['sessions', counts.length === 0 ? 'none' : counts.join(', ')],
+    ['sessions', sessionsText(status)],
     ['processes', processes],
     ...(status.web === undefined ? [] : [['http', webText(status.web)]]),
     ['bundles', bundles.length === 0 ? 'none' : ''],
@@ -62,6 +68,32 @@ const showStatus = async (
     io.event(event, eventRow(event).map(shown).join('  ').trimEnd()),
   );
   return ended.ok ? ok({ json: undefined, plain: '' }) : ended;
+};
+
+/** How long a station that has stopped everything may take to end its process, ms. */
+const goneMs = 10_000;
+
+const isGone = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+};
+
+/** Answers when nothing of the station is left, its process included. */
+const stopStation = async (io: Io): Promise<Result<Answer>> => {
+  const stopped = await ask(io, 'down', {});
+  if (!stopped.ok) return stopped;
+  const { pid } = stopped.value;
+  const until = performance.now() + goneMs;
+  while (!isGone(pid)) {
+    if (performance.now() > until)
+      return refuse('station/lingers', { subject: `pid ${pid}`, evidence: `${goneMs / 1_000} s` });
+    await pause(5);
+  }
+  return ok({ json: stopped.value, plain: 'stopped' });
 };
 
 export const addStationCommands = (program: Command, run: Run): void => {
@@ -103,7 +135,7 @@ export const addStationCommands = (program: Command, run: Run): void => {
   example(
     program.command('down').description('stop the station: agents first, then everything else'),
     'down',
-  ).action(() => run((io) => answer(io, 'down', {}, () => 'stopped')));
+  ).action(() => run(stopStation));
   example(
     program
       .command('status')

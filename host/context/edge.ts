@@ -99,9 +99,10 @@ export interface RemovedSkill {
   readonly kept: readonly string[];
   readonly problem?: Problem;
 }
-/** Takes away what a bundle has placed in a sink, as far as it is still ours. */
+/** Takes away what a bundle has placed in a sink, as far as it is still ours; skills that `keep` names stay. */
 export type RemovePlaced = (request: {
   readonly cwd: string;
   readonly sink: string;
   readonly bundle: string;
+  readonly keep?: (name: string) => boolean;
 }) => Promise<Result<readonly RemovedSkill[]>>;

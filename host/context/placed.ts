@@ -167,7 +167,7 @@ const removeOne = (sink: Sink, name: string, record: PlacedRecord, step: OnStep)
 
 export const removePlacedWith =
   ({ waitMs = lockWaitMs, onStep = () => {} }: PlaceOptions): RemovePlaced =>
-  async ({ cwd, sink: asked, bundle }) => {
+  async ({ cwd, sink: asked, bundle, keep = () => false }) => {
     const sink = sinkIn(cwd, asked);
     if (!sink.ok) return sink;
     const names = foldersIn(sink.value);
@@ -184,7 +184,7 @@ export const removePlacedWith =
         return undefined;
       }
     };
-    const mine = names.value.filter((name) => ours(name) !== undefined);
+    const mine = names.value.filter((name) => !keep(name) && ours(name) !== undefined);
     if (mine.length === 0) return ok([]);
     const lock = await takeSink(join(sink.value.root, ...sink.value.segments), waitMs);
     if (!lock.ok) return lock;

@@ -2,34 +2,31 @@
  * Which servers an agent gets: those whose consumers name it and that can be handed over as policy stands, and those
  * the station reaches for everybody. Every other server is listed with the reason, so that nobody has to guess. Pure.
  */
-import type { Policy, ServerPolicy } from '../policy/index.ts';
+import {
+  type Policy,
+  type ServerPolicy,
+  serverOrigin,
+  serverProgram,
+  type Unusable,
+} from '../policy/index.ts';
 import type { Offered, Provision, ProvisionFor, Reached, Withheld } from './edge.ts';
 import { noStdioFor, sinkFor } from './families.ts';
 
-type Verdict =
-  | { readonly offered: Offered['transport'] }
-  | { readonly rule: string; readonly reason: string };
+type Verdict = { readonly offered: Offered['transport'] } | Unusable;
 
 const transportOf = (policy: Policy, name: string, server: ServerPolicy): Verdict => {
   if (server.transport.type === 'stdio') {
-    const alias = server.transport.program;
-    const program = policy.programs.get(alias);
-    if (program === undefined)
-      return {
-        rule: `servers.${name}.transport.program`,
-        reason: `the program "${alias}" is not in the policy`,
-      };
-    if (program.trust !== 'full')
-      return { rule: `programs.${alias}`, reason: `the program "${alias}" is not trusted ("trust": "full")` };
-    return { offered: { type: 'stdio', command: program.command, args: program.args } };
+    const program = serverProgram(policy, name, server.transport.program);
+    return 'reason' in program
+      ? program
+      : { offered: { type: 'stdio', command: program.command, args: program.args } };
   }
   // Policy takes this one through the gateway only.
   if (server.transport.type === 'station')
     return { rule: `servers.${name}.exposure`, reason: 'the station is reached through its gateway' };
   const alias = server.transport.origin;
-  const origin = policy.origins.get(alias);
-  if (origin === undefined)
-    return { rule: `servers.${name}.transport.origin`, reason: `the origin "${alias}" is not in the policy` };
+  const origin = serverOrigin(policy, name, alias);
+  if ('reason' in origin) return origin;
   // A direct connection would need the token itself to travel to the agent.
   if (origin.bearer !== undefined)
     return {

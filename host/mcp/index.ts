@@ -27,7 +27,6 @@ export type {
   Connection,
   ConnectionStatus,
   Connections,
-  Json,
   RequestOptions,
   ServerAsk,
   ServerEntry,
@@ -52,6 +51,7 @@ export type {
   StationServer,
 } from './gateway/edge.ts';
 export { type Reachable, reachableServers } from './gateway/reachable.ts';
+export { isRecord, type Json } from './json.ts';
 export type {
   Access,
   RemoteManifest,

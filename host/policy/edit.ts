@@ -23,6 +23,9 @@ const splitIndexes = (part: string): PolicyPath => {
   return [name, ...[...indexes.matchAll(/\d+/g)].map(Number)];
 };
 
+/** Sections that are lists: an entry is named by its index. */
+const listSections = new Set(['signatures', 'disabledMcpServers', 'trustedProjects']);
+
 /**
  * `servers.notes.exposure`, `grants.example.tools[0]`, `agents.model-4.1.approve` as segments. Names may hold dots:
  * an entry that is there under the whole name is meant first, then one whose last part is a known key.
@@ -31,7 +34,7 @@ export const policyPath = (text: string, root: Node): Result<PolicyPath> => {
   const [section = '', ...rest] = text.split('.');
   if (text === '$schema') return ok([text]);
   const [listed = '', ...indexes] = splitIndexes(section);
-  if (listed === 'signatures' && indexes.length > 0 && !rest.includes(''))
+  if (listSections.has(String(listed)) && indexes.length > 0 && !rest.includes(''))
     return ok([listed, ...indexes, ...rest.flatMap(splitIndexes)]);
   const keys = entryKeys[section];
   if (keys === undefined || rest.includes('')) return wrongPath(text);

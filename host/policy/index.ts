@@ -33,4 +33,5 @@ export { policySchema } from './schema.ts';
 export { type NamedEntry, readServersFile, type ServersFile } from './servers-file.ts';
 export { shownPolicy } from './shown.ts';
 export { openPolicySource, policyText } from './source.ts';
+export { serverOrigin, serverProgram, type Unusable } from './transports.ts';
 export { changePolicyFile, type PolicyChange } from './write.ts';

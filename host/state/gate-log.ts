@@ -1,9 +1,10 @@
 /**
- * What the gate decided, call by call, for the record of a session. A row is on disk before whoever called has its
- * answer; rows of one turn of the event loop are one commit, because a commit costs more than a hundred rows. Bounded by
- * session; what was dropped is counted by how far the numbers have gone.
+ * What the gate decided, call by call, for the record of a session. A row is written before whoever called has its
+ * answer, so that it outlives a station that is killed; nobody waits for the disk, which would cost ten times the call.
+ * Rows of one turn of the event loop are one commit, because a commit costs more than a hundred rows. Bounded by session;
+ * what was dropped is counted by how far the numbers have gone.
  */
-import type { Database } from 'better-sqlite3';
+import type { State } from './state.ts';
 
 export interface GateCall {
   readonly session: string;
@@ -18,7 +19,7 @@ export interface GateEntry extends Omit<GateCall, 'session'> {
   readonly at: number;
 }
 export interface GateLog {
-  /** Resolves when the row is on disk. */
+  /** Resolves when the row is written. */
   readonly add: (call: GateCall) => Promise<void>;
   /** The newest calls of a session, oldest first, and how many there ever were. */
   readonly of: (session: string, limit: number) => { readonly total: number; readonly calls: GateEntry[] };
@@ -34,7 +35,11 @@ const slack = 200;
 const numbered = 1_000;
 const textUnits = 1_000;
 
-export const openGateLog = (db: Database, now: () => number, redact: (text: string) => string): GateLog => {
+export const openGateLog = (
+  { db, write: commit }: Pick<State, 'db' | 'write'>,
+  now: () => number,
+  redact: (text: string) => string,
+): GateLog => {
   const insert = db.prepare<[string, number, number, string, string, string, string]>(
     'INSERT INTO gate_calls (session, nr, at, server, tool, decision, rule) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
@@ -45,8 +50,6 @@ export const openGateLog = (db: Database, now: () => number, redact: (text: stri
   const newest = db.prepare<[string, number], GateEntry>(
     'SELECT at, server, tool, decision, rule FROM gate_calls WHERE session = ? ORDER BY nr DESC LIMIT ?',
   );
-  const begin = db.prepare('SAVEPOINT gate');
-  const end = db.prepare('RELEASE gate');
   const numbers = new Map<string, number>();
   let waiting: { call: GateCall; at: number; done: () => void; failed: (cause: unknown) => void }[] = [];
 
@@ -63,11 +66,10 @@ export const openGateLog = (db: Database, now: () => number, redact: (text: stri
     if (rows.length === 0) return;
     waiting = [];
     try {
-      begin.run();
-      for (const { call, at } of rows) write(call, at);
-      end.run();
+      commit(() => {
+        for (const { call, at } of rows) write(call, at);
+      });
     } catch (cause) {
-      if (db.inTransaction) db.exec('ROLLBACK TO gate; RELEASE gate');
       numbers.clear();
       for (const { failed } of rows) failed(cause);
       return;

@@ -58,6 +58,8 @@ export interface StationStatus {
   readonly policyProblems: readonly Problem[];
   readonly bundles: readonly BundleStatus[];
   readonly sessions: Readonly<Record<string, number>>;
+  /** Why it is not known what sessions there are. */
+  readonly sessionsProblem?: Problem;
   readonly processes: number;
   /** Where HTTP is served, or why it is not; absent where nothing asked for it. */
   readonly web?: { readonly port?: number; readonly problem?: Problem };
@@ -94,9 +96,13 @@ type Summary = output<typeof sessions.list.reply>['sessions'][number];
 
 export interface ControlMethods extends McpMethods {
   status: { params: Record<string, never>; result: StationStatus };
-  /** Answers once everything is stopped; the socket closes after it. */
-  down: { params: Record<string, never>; result: { stopped: true } };
-  'bundle.install': { params: { source: string }; result: BundleStatus };
+  /** Answers once everything is stopped; the socket closes after it, and the process ends. */
+  down: { params: Record<string, never>; result: { stopped: true; pid: number } };
+  /** `places`: where the revision before had skills this one has not, and what became of them. */
+  'bundle.install': {
+    params: { source: string };
+    result: BundleStatus & { readonly places?: readonly Cleared[] };
+  };
   'bundle.list': { params: Record<string, never>; result: { bundles: readonly BundleStatus[] } };
   'bundle.verify': {
     params: { id?: string };
@@ -105,6 +111,11 @@ export interface ControlMethods extends McpMethods {
       /** Every skill placed in a workspace the station knows of. */
       placed: readonly PlacedIn[];
     };
+  };
+  /** Which of these topics are known here with another shape, the installation named. Changes nothing. */
+  'bundle.conflicts': {
+    params: { topics: { id: string; kind: string; digest: string }[] };
+    result: { problems: readonly Problem[] };
   };
   'bundle.retry': { params: { component: string }; result: BundleStatus };
   /** The skills of the bundles in service, where their admitted bytes lie. */
@@ -189,3 +200,5 @@ export type MethodEvent<M extends Method> = ControlMethods[M] extends { event: i
 
 /** Longest line either side accepts, bytes. */
 export const controlLineBytes = 16 * 1024 * 1024;
+/** Topics compared at once; who has more asks again. */
+export const mostTopics = 10_000;

@@ -2,27 +2,23 @@
  * What an MCP server asks of a person, as the queue shows it, and whether an answer fits. The forms are flat: MCP's
  * `elicitation/create` allows fields of text, numbers, yes or no, and choices.
  */
+import { isRecord, type Json } from '../mcp/index.ts';
 import { type Problem, problem } from '../problems/index.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** Fields and choices that are shown. */
 const mostFields = 50;
 const mostChoices = 20;
 
-const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The values a field may have; undefined where it says none. */
 const choicesIn = ({ enum: values, oneOf, anyOf }: Json): readonly unknown[] | undefined => {
   if (Array.isArray(values)) return values;
   const titled = Array.isArray(oneOf) ? oneOf : anyOf;
-  return Array.isArray(titled) ? titled.map((one) => (isJson(one) ? one['const'] : one)) : undefined;
+  return Array.isArray(titled) ? titled.map((one) => (isRecord(one) ? one['const'] : one)) : undefined;
 };
 
 const choicesOf = (field: Json): string => {
   const { items } = field;
-  const all = choicesIn(field) ?? (isJson(items) ? choicesIn(items) : undefined) ?? [];
+  const all = choicesIn(field) ?? (isRecord(items) ? choicesIn(items) : undefined) ?? [];
   return all.length === 0
     ? ''
     : `${field['type'] === 'array' ? 'list of' : 'one of'} ${all
@@ -35,10 +31,10 @@ const choicesOf = (field: Json): string => {
 export const fieldLines = (schema: Json): readonly string[] => {
   const { properties, required } = schema;
   const needed = new Set(Array.isArray(required) ? required : []);
-  return Object.entries(isJson(properties) ? properties : {})
+  return Object.entries(isRecord(properties) ? properties : {})
     .slice(0, mostFields)
     .map(([name, field]) => {
-      const found = isJson(field) ? field : {};
+      const found = isRecord(field) ? field : {};
       const { type, title, description, default: usual } = found;
       const traits = [
         choicesOf(found) || (typeof type === 'string' ? type : 'any'),
@@ -53,8 +49,8 @@ export const fieldLines = (schema: Json): readonly string[] => {
 /** What somebody filled in, with the defaults of what they left out. */
 export const withDefaults = (schema: Json, content: Json): Json => {
   const { properties } = schema;
-  const usual = Object.entries(isJson(properties) ? properties : {}).flatMap(([name, field]) =>
-    isJson(field) && field['default'] !== undefined ? [[name, field['default']] as const] : [],
+  const usual = Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, field]) =>
+    isRecord(field) && field['default'] !== undefined ? [[name, field['default']] as const] : [],
   );
   return { ...Object.fromEntries(usual), ...content };
 };
@@ -114,7 +110,7 @@ const checksOf = (field: Json, value: unknown): readonly Check[] => {
     case 'array': {
       if (!Array.isArray(value)) return [[false, 'a list']];
       const { items } = field;
-      const inside = isJson(items) ? choicesIn(items) : undefined;
+      const inside = isRecord(items) ? choicesIn(items) : undefined;
       return [
         least(field['minItems'], value.length, ' of its choices'),
         most(field['maxItems'], value.length, ' of its choices'),
@@ -133,7 +129,7 @@ const checksOf = (field: Json, value: unknown): readonly Check[] => {
  */
 export const formFault = (request: string, schema: Json, content: Json): Problem | undefined => {
   const { properties, required } = schema;
-  const fields = isJson(properties) ? properties : {};
+  const fields = isRecord(properties) ? properties : {};
   const given = withDefaults(schema, content);
   const missing = (Array.isArray(required) ? required : []).filter(
     (name) => typeof name === 'string' && !(Object.hasOwn(given, name) && given[name] !== undefined),
@@ -142,7 +138,7 @@ export const formFault = (request: string, schema: Json, content: Json): Problem
     (name) => schema['additionalProperties'] === false && !Object.hasOwn(fields, name),
   );
   const wrong = Object.entries(fields).flatMap(([name, field]) => {
-    if (!isJson(field) || !Object.hasOwn(given, name)) return [];
+    if (!isRecord(field) || !Object.hasOwn(given, name)) return [];
     const [failing] = checksOf(field, given[name]).filter(([holds]) => !holds);
     return failing === undefined ? [] : [`${name} must be ${failing[1]}.`];
   });

@@ -11,10 +11,8 @@ import type { Problem } from '../problems/index.ts';
 import type { GateLog } from '../state/index.ts';
 import { fieldLines, formFault, withDefaults } from './forms.ts';
 import type { Reach } from './reach.ts';
-import { isOver } from './sessions.ts';
+import { isOver, keeper } from './watch.ts';
 
-/** Who keeps the sessions. */
-export const keeper = 'bearpunch.sessions:sessions';
 const source = 'station:gateway';
 
 /** Arguments shown to whoever is asked, UTF-16 units. */

@@ -1,8 +1,8 @@
 /** What the control socket answers, a method at a time. */
-
+import type { TopicSaid } from '../bundles/index.ts';
 import type { RemoteSkills } from '../mcp/index.ts';
 import { type PolicySource, policyText, shownPolicy } from '../policy/index.ts';
-import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
 import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
@@ -35,6 +35,7 @@ export interface HandlersOptions {
   readonly retrieveFor: (agent: string) => Promise<void>;
   readonly web: () => WebStatus | undefined;
   readonly placements: Placements;
+  readonly conflicts: (claims: readonly TopicSaid[]) => readonly Problem[];
   readonly events: EventLog;
   readonly startedAt: number;
   readonly processes: () => number;
@@ -65,13 +66,24 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
     });
   return redacted(options.redact, {
     status: current(async () => ok(await status())),
-    down: options.stop,
-    'bundle.install': current(({ source }) => residents.install(source)),
+    down: async () => {
+      const stopped = await options.stop();
+      return stopped.ok ? ok({ stopped: true, pid: process.pid }) : stopped;
+    },
+    'bundle.install': current(async ({ source }) => {
+      const installed = await residents.install(source);
+      if (!installed.ok) return installed;
+      const { id } = installed.value;
+      options.placements.revised(id);
+      const places = (await options.placements.clear()).filter(({ bundle }) => bundle === id);
+      return ok({ ...installed.value, ...(places.length === 0 ? {} : { places }) });
+    }),
     'bundle.list': current(async () => ok({ bundles: residents.list() })),
     'bundle.verify': async ({ id }) => {
       const found = await residents.verify(id);
       return found.ok ? ok({ bundles: found.value, placed: await options.placements.verify(id) }) : found;
     },
+    'bundle.conflicts': async ({ topics }) => ok({ problems: options.conflicts(topics) }),
     'bundle.grant': current(async ({ id, permissions }) => {
       const asked = permissions ?? residents.list().find((one) => one.id === id)?.asks;
       if (asked === undefined) return refuse('bundle/not-installed', { subject: id });
@@ -185,6 +197,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
       policyProblems: problems,
       bundles: residents.list(),
       sessions: counts,
+      ...(listed.ok ? {} : { sessionsProblem: listed.problem }),
       processes: options.processes(),
       ...(web === undefined ? {} : { web }),
     };

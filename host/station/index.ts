@@ -11,6 +11,7 @@ export {
   type Method,
   type MethodEvent,
   type MethodResult,
+  mostTopics,
   type Params,
   type StationStatus,
   type TranscriptEntry,

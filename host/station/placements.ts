@@ -1,7 +1,7 @@
 /**
  * Where skills were placed, remembered: each workspace and sink with each bundle, written down before the first file
- * is placed there. From this a verification finds every workspace, and what an uninstalled bundle left is taken away:
- * at once, or later where a session still used it.
+ * is placed there. From this a verification finds every workspace, and what an uninstalled bundle left, or a newer
+ * revision no longer has, is taken away: at once, or later where a session still used it.
  */
 import { realpathSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
@@ -24,7 +24,7 @@ export interface LiveSession {
   readonly skills: readonly { readonly bundle: string; readonly name: string; readonly placed: boolean }[];
 }
 
-/** What became of one place an uninstalled bundle had skills in. */
+/** What became of one place in which an uninstalled bundle, or an earlier revision, had skills. */
 export interface Cleared {
   readonly bundle: string;
   readonly cwd: string;
@@ -49,7 +49,9 @@ export interface Placements {
     sink: string,
     skills: readonly BundleSkill[],
   ) => Promise<Result<readonly Placement[]>>;
-  /** Takes away what bundles that are no longer installed have placed, where no live session uses it. */
+  /** An installed bundle has another revision: what that no longer has is taken away by the next `clear`. */
+  readonly revised: (bundle: string) => void;
+  /** Takes away what is no longer installed but was placed, where no live session uses it. */
   readonly clear: () => Promise<readonly Cleared[]>;
   /** Every placed skill of the workspaces known, of one bundle or of all. */
   readonly verify: (bundle?: string) => Promise<readonly PlacedIn[]>;
@@ -61,6 +63,8 @@ export interface PlacementsOptions {
   readonly now: () => number;
   readonly events: EventLog;
   readonly installed: (bundle: string) => boolean;
+  /** Whether the revision of an installed bundle has a skill of this name. */
+  readonly has: (bundle: string, skill: string) => boolean;
   /** Sessions that are not over, or why they cannot be told: then everything counts as used. */
   readonly live: () => Promise<Result<readonly LiveSession[]>>;
 }
@@ -92,13 +96,20 @@ const isGone = (path: string): boolean => {
 
 const shownPlace = ({ cwd, sink }: Pick<Place, 'cwd' | 'sink'>): string => `${cwd}/${sink}`;
 
-/** The live session that was given a skill of this bundle in this place, or undefined. Paths are real ones. */
-export const userOf = (place: Place, sessions: readonly LiveSession[]): LiveSession | undefined =>
+/**
+ * The live session that was given a skill of this bundle in this place, one that is not kept, or undefined. Paths are
+ * real ones.
+ */
+export const userOf = (
+  place: Place,
+  sessions: readonly LiveSession[],
+  keep: (name: string) => boolean,
+): LiveSession | undefined =>
   sessions.find(
     (session) =>
       session.sink === place.sink &&
       session.cwd === place.cwd &&
-      session.skills.some((skill) => skill.bundle === place.bundle && skill.placed),
+      session.skills.some((skill) => skill.bundle === place.bundle && skill.placed && !keep(skill.name)),
   );
 
 export const openPlacements = (options: PlacementsOptions): Placements => {
@@ -114,6 +125,8 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
   );
   const bundlesPlaced = db.prepare<[], string>('SELECT DISTINCT bundle FROM placements').pluck();
   const count = db.prepare<[], number>('SELECT COUNT(*) FROM placements').pluck();
+  /** Installed bundles that may have left something in a workspace: all of them at first, for a kill in between. */
+  const revised = new Set(bundlesPlaced.all());
   let open = true;
 
   const makeRoom = (): void => {
@@ -152,8 +165,8 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
     })();
   };
 
-  const clearOne = async (place: Place): Promise<Cleared> => {
-    const done = await removePlaced(place);
+  const clearOne = async (place: Place, keep: (name: string) => boolean): Promise<Cleared> => {
+    const done = await removePlaced({ ...place, keep });
     const found = done.ok ? done.value : [];
     const problems = done.ok
       ? found.flatMap((skill) => skill.problem ?? [])
@@ -161,7 +174,8 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
         ? []
         : [done.problem];
     // What could not be removed is tried again; a workspace that is gone holds nothing.
-    if (open && problems.length === 0) forget.run(place.cwd, place.sink, place.bundle);
+    if (open && problems.length === 0 && !options.installed(place.bundle))
+      forget.run(place.cwd, place.sink, place.bundle);
     const removed = found
       .filter((skill) => skill.problem === undefined)
       .map(({ name, removed: files }) => ({ name, files }));
@@ -182,22 +196,30 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
   let turn: Promise<unknown> = Promise.resolve();
   const clear = async (): Promise<readonly Cleared[]> => {
     const gone = new Set(bundlesPlaced.all().filter((bundle) => !options.installed(bundle)));
-    if (!open || gone.size === 0) return [];
-    const left = all.all().filter(({ bundle }) => gone.has(bundle));
+    if (!open || gone.size + revised.size === 0) return [];
+    const left = all.all().filter(({ bundle }) => gone.has(bundle) || revised.has(bundle));
+    // Looked at now; one that comes meanwhile, and one whose places have to wait, is looked at again.
+    revised.clear();
+    if (left.length === 0) return [];
     const live = await options.live();
     const sessions = live.ok ? live.value.map((one) => ({ ...one, cwd: realOf(one.cwd) })) : [];
     const done: Cleared[] = [];
     for (const place of left) {
       if (!open) break;
-      const user = userOf(place, sessions);
-      if (!live.ok) done.push(waiting(place, live.problem));
-      else if (user !== undefined)
-        done.push(
-          waiting(place, problem('context/in-use', { subject: user.id, evidence: shownPlace(place) })),
-        );
-      else done.push(await clearOne(place));
+      const { bundle } = place;
+      const keep = (name: string): boolean => options.installed(bundle) && options.has(bundle, name);
+      const user = userOf(place, sessions, keep);
+      const cleared = !live.ok
+        ? waiting(place, live.problem)
+        : user !== undefined
+          ? waiting(place, problem('context/in-use', { subject: user.id, evidence: shownPlace(place) }))
+          : await clearOne(place, keep);
+      if (cleared.waits !== undefined || cleared.problems.length > 0) revised.add(bundle);
+      done.push(cleared);
     }
-    return done;
+    return done.filter(({ removed, kept, waits, problems, bundle }) =>
+      gone.has(bundle) ? true : removed.length + kept.length + problems.length > 0 || waits !== undefined,
+    );
   };
 
   return {
@@ -208,6 +230,7 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
       if (placed.ok && open) tell(real, sink, placed.value);
       return placed;
     },
+    revised: (bundle) => void revised.add(bundle),
     clear: () => {
       const next = turn.then(clear, clear);
       turn = next.catch(() => undefined);

@@ -1,17 +1,17 @@
 /**
- * The bundles in service: which are installed, which revision of each component runs, and every step between. A new
- * revision's component is prepared beside the one that serves and takes over when it is ready; one that does not
- * start, or waits for a grant, is remembered as the candidate while the old one goes on, also over a restart.
+ * The bundles in service: installing, verifying, and taking out of service, one change at a time. Which revision of
+ * each component serves is `serving.ts`'s affair.
  */
 import type { BundleStore, ComponentEntry, InstalledBundle } from '../bundles/index.ts';
-import type { Bus, Prepared } from '../bus/index.ts';
-import { limitNames, type PolicySource } from '../policy/index.ts';
+import type { Bus } from '../bus/index.ts';
+import type { PolicySource } from '../policy/index.ts';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import type { EventLog, State } from '../state/index.ts';
 import { bundleStatus } from './bundle-status.ts';
 import type { BundleStatus } from './control.ts';
 import { type Attempt, nameOf, openInstances } from './instances.ts';
-import type { Standing, Standings } from './standings.ts';
+import { notTakenOver, openServing, takenOver } from './serving.ts';
+import type { Standings } from './standings.ts';
 
 export interface Residents {
   /**
@@ -77,13 +77,9 @@ export const inFlightOf = (bus: Bus, prefix = ''): string =>
 export const openResidents = (options: ResidentsOptions): Residents => {
   const { bundles, standings, state, bus, policy, events } = options;
   const instances = openInstances(options);
-  /** Why a component that should serve does not. */
-  const idle = new Map<string, Problem>();
+  const serving = openServing({ ...options, instances });
   /** Why a bundle is not in service. */
   const broken = new Map<string, Problem>();
-  const told = new Set<string>();
-  /** The limits a running component was tried with last. */
-  const tried = new Map<string, string>();
   let seenRevision = '';
   let turn: Promise<unknown> = Promise.resolve();
   let started: Promise<void> = Promise.resolve();
@@ -99,97 +95,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
 
   const isLeaving = (id: string) => standings.leaving().has(id);
   const intact = () => bundles.active().filter(({ manifest: { id } }) => !broken.has(id) && !isLeaving(id));
-  const standingOf = (bundle: InstalledBundle, entry: ComponentEntry) =>
-    standings.of(bundle.manifest.id, entry.id);
+  const { standingOf } = serving;
   const lanesOf = (id: string) => bus.status().filter(({ name }) => name.startsWith(`${id}:`));
-
-  /** Topics of the active revision, and of older ones a component still serves from. Their shapes never change. */
-  const declareTopics = (bundle: InstalledBundle): void => {
-    const { id } = bundle.manifest;
-    const serving = new Set(
-      bundle.manifest.components.flatMap((entry) => standingOf(bundle, entry).serving ?? []),
-    );
-    const older = [...serving].flatMap((revision) =>
-      revision === bundle.identity ? [] : (bundles.revision(id, revision)?.manifest.topics ?? []),
-    );
-    bus.topics.declare(id, [...older, ...bundle.manifest.topics]);
-  };
-
-  const takeIn = async (name: string, prepared: Prepared): Promise<void> => {
-    await prepared.serve();
-    idle.delete(name);
-    events.add('start', name);
-    if (told.has(name)) return;
-    told.add(name);
-    bus.tell(name, 'station.started', {});
-  };
-
-  const limitsKey = (id: string): string => {
-    const limits = instances.limitsOf(id);
-    return limitNames.map((name) => limits[name]).join();
-  };
-  const attempt = (bundle: InstalledBundle, entry: ComponentEntry): Promise<Attempt> => {
-    tried.set(nameOf(bundle, entry), limitsKey(bundle.manifest.id));
-    return instances.attempt(bundle, entry);
-  };
-
-  /** Brings up a revision that is meant to serve; where it cannot, says why and leaves it to `retry`. */
-  const bringUp = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<Result<void>> => {
-    const name = nameOf(bundle, entry);
-    const made = await attempt(bundle, entry);
-    if (made.is === 'ready') {
-      await takeIn(name, made.prepared);
-      return ok(undefined);
-    }
-    idle.set(name, made.problem);
-    if (made.is === 'waiting') return ok(undefined);
-    events.add('fail', name, made.problem);
-    return failed(made.problem);
-  };
-
-  /** The same for whatever revision is remembered as serving, its bytes read again first where it is not the active. */
-  const bringUpServing = async (
-    active: InstalledBundle,
-    entry: ComponentEntry,
-    revision: string,
-  ): Promise<Result<void>> => {
-    if (revision === active.identity) return bringUp(active, entry);
-    const { id } = active.manifest;
-    const name = nameOf(active, entry);
-    const damaged = await bundles.verifyRevision(id, revision);
-    const older = bundles.revision(id, revision);
-    const itsEntry = older?.manifest.components.find((one) => one.id === entry.id);
-    if (damaged === undefined && older !== undefined && itsEntry !== undefined)
-      return bringUp(older, itsEntry);
-    const why = damaged ?? problem('bundle/package-missing', { subject: `${id} ${revision}` });
-    idle.set(name, why);
-    events.add('fail', name, why);
-    return failed(why);
-  };
-
-  const takenOver = (was: Standing, revision: string): Standing => {
-    const retained = was.serving === revision ? was.retained : (was.serving ?? was.retained);
-    return { serving: revision, ...(retained === undefined || retained === revision ? {} : { retained }) };
-  };
-  const notTakenOver = (was: Standing, revision: string, why: Problem): Standing =>
-    was.serving === revision ? was : { ...was, candidate: { revision, problem: why } };
-
-  /** Tries the active revision of a component that serves from an older one, or not at all. */
-  const promote = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<Result<void>> => {
-    const name = nameOf(bundle, entry);
-    const was = standingOf(bundle, entry);
-    const made = await attempt(bundle, entry);
-    if (made.is !== 'ready') {
-      standings.set(bundle.manifest.id, entry.id, notTakenOver(was, bundle.identity, made.problem));
-      if (made.is !== 'waiting') events.add('fail', name, made.problem);
-      return failed(made.problem);
-    }
-    standings.set(bundle.manifest.id, entry.id, takenOver(was, bundle.identity));
-    declareTopics(bundle);
-    await takeIn(name, made.prepared);
-    await bundles.collect();
-    return ok(undefined);
-  };
 
   const statusOf = (bundle: InstalledBundle): BundleStatus => {
     const { id, components } = bundle.manifest;
@@ -197,7 +104,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     const facts = components.map((entry) => {
       const name = nameOf(bundle, entry);
       const lane = lanes.get(name);
-      const why = idle.get(name);
+      const why = serving.idle(name);
       return {
         id: entry.id,
         standing: standingOf(bundle, entry),
@@ -233,12 +140,12 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     const giveUp = async (why: Problem): Promise<Result<never>> => {
       await Promise.all(made.map(({ attempt }) => attempt.is === 'ready' && attempt.prepared.discard()));
       events.add('refuse', id, why);
-      if (before?.identity !== bundle.identity) await bundles.discard(bundle);
+      await bundles.discard(bundle);
       return failed(why);
     };
     if (isLeaving(id)) return giveUp(problem('bundle/leaving', { subject: id }));
     for (const entry of components) {
-      const one = await attempt(bundle, entry);
+      const one = await serving.attempt(bundle, entry);
       // Bytes the sandbox refuses are refused with their bundle. One that does not start is, where nothing of the
       // bundle serves yet, or where it is the serving revision itself.
       const first = before === undefined || standingOf(bundle, entry).serving === bundle.identity;
@@ -260,27 +167,19 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     });
     if (!activated.ok) return giveUp(activated.problem);
     broken.delete(id);
-    declareTopics(bundle);
+    serving.declareTopics(bundle);
     for (const { entry, attempt: one } of made) {
       const name = nameOf(bundle, entry);
-      if (one.is === 'ready') await takeIn(name, one.prepared);
+      if (one.is === 'ready') await serving.takeIn(name, one.prepared);
       else if (one.is === 'failed') events.add('fail', name, one.problem);
     }
     const kept = new Set(components.map((entry) => nameOf(bundle, entry)));
-    for (const { name } of lanesOf(id)) if (!kept.has(name)) await retire(name);
+    for (const { name } of lanesOf(id)) if (!kept.has(name)) await serving.retire(name);
     for (const entry of before?.manifest.components ?? [])
       if (!components.some((one) => one.id === entry.id)) standings.forget(id, entry.id);
     events.add('install', `${id} ${bundle.identity}`);
     await bundles.collect();
     return ok(statusOf(bundle));
-  };
-
-  const retire = async (name: string): Promise<void> => {
-    await bus.detach(name);
-    await options.endAllOf(name);
-    idle.delete(name);
-    tried.delete(name);
-    told.delete(name);
   };
 
   /** What is left of an uninstall once nothing of the bundle runs. */
@@ -301,37 +200,12 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     const bundle = activeOne(id);
     if (!bundle.ok) return bundle;
     standings.leave(id);
-    const gone = Promise.all(lanesOf(id).map(({ name }) => retire(name)));
+    const gone = Promise.all(lanesOf(id).map(({ name }) => serving.retire(name)));
     if (await endsWithin(gone, options.drainMs)) return remove(id);
     const departure = gone.then(() => alone(() => remove(id)));
     departures.add(departure);
     void departure.finally(() => departures.delete(departure));
     return refuse('bundle/draining', { subject: id, evidence: inFlightOf(bus, `${id}:`) });
-  };
-
-  /** What served when the station stopped, as it was: a candidate that failed is not tried again. */
-  const restore = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<void> => {
-    const known = standingOf(bundle, entry);
-    const first = known.serving === undefined && known.candidate === undefined;
-    if (first) standings.set(bundle.manifest.id, entry.id, { serving: bundle.identity });
-    const serving = first ? bundle.identity : known.serving;
-    if (serving !== undefined) await bringUpServing(bundle, entry, serving);
-    if (isGranted(bundle, entry)) await promote(bundle, entry);
-  };
-  /** Whether a candidate that waited for a grant has it. */
-  const isGranted = (bundle: InstalledBundle, entry: ComponentEntry): boolean =>
-    standingOf(bundle, entry).candidate?.problem.code === 'bundle/not-granted' &&
-    instances.ungranted(bundle, entry).length === 0;
-
-  const reconcileOne = async (bundle: InstalledBundle, entry: ComponentEntry): Promise<void> => {
-    const name = nameOf(bundle, entry);
-    if (isGranted(bundle, entry)) await promote(bundle, entry);
-    const { serving } = standingOf(bundle, entry);
-    if (serving === undefined) return;
-    const waits = idle.get(name)?.code === 'bundle/not-granted';
-    const limited =
-      policy.current().problems.length === 0 && tried.get(name) !== limitsKey(bundle.manifest.id);
-    if (waits || limited) await bringUpServing(bundle, entry, serving);
   };
 
   return {
@@ -346,11 +220,11 @@ export const openResidents = (options: ResidentsOptions): Residents => {
           events.add('fail', id, why);
         }
         const whole = intact();
-        for (const bundle of whole) declareTopics(bundle);
+        for (const bundle of whole) serving.declareTopics(bundle);
         const all = whole.flatMap((bundle) => bundle.manifest.components.map((entry) => ({ bundle, entry })));
         const waiting = all.values();
         const worker = async () => {
-          for (const { bundle, entry } of waiting) await restore(bundle, entry);
+          for (const { bundle, entry } of waiting) await serving.restore(bundle, entry);
         };
         await Promise.all(Array.from({ length: startsAtOnce }, worker));
       }).catch((cause: unknown) =>
@@ -368,17 +242,17 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         if (entry === undefined) return refuse('bundle/no-component', { subject: component });
         const damaged = broken.get(id);
         if (damaged !== undefined) return failed(damaged);
-        const { serving, candidate } = standingOf(bundle.value, entry);
+        const { serving: revision, candidate } = standingOf(bundle.value, entry);
         const lane = bus.status().find((one) => one.name === component);
-        const promoted = candidate === undefined ? undefined : await promote(bundle.value, entry);
+        const promoted = candidate === undefined ? undefined : await serving.promote(bundle.value, entry);
         const back =
           promoted?.ok === true
             ? promoted
             : lane !== undefined
               ? await bus.retry(component)
-              : serving === undefined
+              : revision === undefined
                 ? ok(undefined)
-                : await bringUpServing(bundle.value, entry, serving);
+                : await serving.bringUp(bundle.value, entry, revision);
         const done = promoted ?? back;
         events.add('retry', component, done.ok ? undefined : done.problem);
         return done.ok ? ok(statusOf(bundle.value)) : done;
@@ -411,7 +285,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         seenRevision = revision;
         reconciled = alone(async () => {
           for (const bundle of intact())
-            for (const entry of bundle.manifest.components) await reconcileOne(bundle, entry);
+            for (const entry of bundle.manifest.components) await serving.reconcile(bundle, entry);
         });
       }
       await reconciled;

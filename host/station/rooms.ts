@@ -1,16 +1,13 @@
 /**
  * The composition root: wires the rooms over an open database, answers with what the control socket serves.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { sessions as sessionTopics } from '../../contracts/topics/index.ts';
-import { openBundleStore, readBundle, signatureRefusal, skillsOf } from '../bundles/index.ts';
+import { openBundleStore, shapeOfTopic, signatureRefusal, skillsOf } from '../bundles/index.ts';
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { folderInside, outsideOf, provisionFor, readTextFile, writeTextFile } from '../context/index.ts';
-import { canonicalShape } from '../contracts/index.ts';
-import { openPolicySource, type Policy } from '../policy/index.ts';
-import { ok, type Problem, ProblemError, refuse } from '../problems/index.ts';
+import { openPolicySource } from '../policy/index.ts';
+import { ok, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
 import { prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openGateLog, openRedactor, type State } from '../state/index.ts';
@@ -20,13 +17,16 @@ import { openStationLog } from './log.ts';
 import { openPlacements } from './placements.ts';
 import type { Asked } from './reach.ts';
 import { openStationRemote } from './remote.ts';
-import { endsWithin, inFlightOf, openResidents, type Residents } from './residents.ts';
-import { openServers, type Secrets, type Servers } from './servers.ts';
-import { isOver, liveSessions, sessionHandlers } from './sessions.ts';
+import { endsWithin, inFlightOf, openResidents } from './residents.ts';
+import { knownSecrets } from './secrets.ts';
+import { openServers, type Servers } from './servers.ts';
+import { liveSessions, sessionHandlers } from './sessions.ts';
+import { installShipped } from './shipped.ts';
 import { promptExpansion, skillServer, stationSkills } from './skills.ts';
 import { openStandings } from './standings.ts';
 import { cleared, tellDiffering, tellWithheld } from './tell.ts';
-import { channelTokens, type OpenWeb, openStationWeb, type WebStatus } from './web.ts';
+import { isOver, keeper } from './watch.ts';
+import { type OpenWeb, openStationWeb, type WebStatus } from './web.ts';
 
 export interface Rooms {
   readonly handlers: Handlers;
@@ -56,7 +56,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const policy = openPolicySource(home.policy);
   // Opened below, once what it needs is there.
   let servers: Servers | undefined;
-  const secrets = secretsOf(policy.current, env, () => servers?.secrets());
+  const secrets = knownSecrets(policy.current, env, () => servers?.secrets());
   const redact = openRedactor(secrets.names, secrets.values).text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
@@ -76,12 +76,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     packages: home.packages,
     db: state.db,
     now,
-    shapeOf: (topic) => {
-      const canonical = canonicalShape(topic);
-      // A staged manifest's shapes were checked when it was read: one without a canonical form is a bug here.
-      if (!canonical.ok) throw new ProblemError(canonical.problem);
-      return canonical.value;
-    },
+    shapeOf: shapeOfTopic,
     refusal: (bundle) => signatureRefusal(bundle, policy.current().signatures),
     report: (found) => events.add('repair', found.subject ?? '', found),
   });
@@ -174,7 +169,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     },
   });
   const library = stationSkills(bundleSkills);
-  const gateLog = openGateLog(state.db, now, redact);
+  const gateLog = openGateLog(state, now, redact);
   const opened = openServers({
     home: home.dir,
     logs: home.logs,
@@ -196,6 +191,10 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     now,
     events,
     installed: (id) => remote.skills.holds(id) || bundles.active().some(({ manifest }) => manifest.id === id),
+    has: (id, name) => {
+      const bundle = bundles.active().find(({ manifest }) => manifest.id === id);
+      return bundle === undefined || skillsOf(bundle).some((skill) => skill.name === name);
+    },
     live: () => liveSessions(sessions),
   });
   const remote = openStationRemote({
@@ -208,8 +207,9 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     placements,
   });
   let tidy: Promise<void> = Promise.resolve();
-  bus.listen(sessionTopics.changed.id, (event) => {
-    if (isOver((event as { state: string }).state)) tidy = tidy.then(() => cleared(placements, log));
+  bus.listen(sessionTopics.changed.id, (event, from) => {
+    if (from === keeper && isOver((event as { state: string }).state))
+      tidy = tidy.then(() => cleared(placements, log));
   });
   residents.start();
   await installShipped(shipped, residents, store, (id, why) => {
@@ -269,6 +269,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     retrieveFor: remote.retrieveFor,
     web: web.status,
     placements,
+    conflicts: bundles.conflicts,
     events,
     startedAt,
     processes: processes.running,
@@ -283,82 +284,3 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   log.station('info', 'ready');
   return { handlers, quiesce, web: web.status };
 };
-
-/**
- * What must never be seen: the values of the variables policy and its servers name, and values that stand in an entry
- * or were made here. New objects only when something changed.
- */
-const secretsOf = (
-  current: () => Policy,
-  env: Readonly<Record<string, string | undefined>>,
-  ofServers: () => Secrets | undefined,
-) => {
-  let revision: string | undefined;
-  let seen: Secrets | undefined;
-  let names: ReadonlySet<string> = new Set();
-  // Values by what they are stand beside the environment, under names no variable can have.
-  let looked = false;
-  const values: Record<string, string | undefined> = Object.create(env);
-  return {
-    values,
-    names: () => {
-      // Asked for every line and row: once in a turn of the event loop is as often as it can change for anybody.
-      if (looked) return names;
-      looked = true;
-      setImmediate(() => {
-        looked = false;
-      });
-      const policy = current();
-      const servers = ofServers();
-      if (policy.revision !== revision || servers !== seen) {
-        revision = policy.revision;
-        seen = servers;
-        for (const [what, value] of servers?.values ?? []) values[`{${what}}`] = value;
-        // What was known once stays known: it may still stand in a running agent's output.
-        names = new Set([
-          ...names,
-          ...[...policy.programs.values()].flatMap((program) => program.inherit),
-          ...[...policy.origins.values()].flatMap((origin) => origin.bearer ?? []),
-          ...channelTokens(policy),
-          ...(servers?.names ?? []),
-          ...[...(servers?.values.keys() ?? [])].map((what) => `{${what}}`),
-        ]);
-      }
-      return names;
-    },
-  };
-};
-
-/**
- * Installs the bundles this installation ships: those never seen in this home, and newer ones of those still
- * installed. One the operator uninstalled does not come back.
- */
-const installShipped = async (
-  folder: string,
-  residents: Residents,
-  store: ReturnType<typeof openComponentStore>,
-  refused: (id: string, why: Problem) => void,
-): Promise<void> => {
-  if (!existsSync(folder)) return;
-  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'bundle.json')));
-  for (const name of names.sort(contractsFirst)) {
-    const manifest = readFileSync(join(folder, name, 'bundle.json'), 'utf8');
-    const key = `shipped/${name}`;
-    const seen = store.get('station', key);
-    if (seen === manifest) continue;
-    const bundle = await readBundle(join(folder, name));
-    const wanted = (id: string) => seen === undefined || residents.list().some((one) => one.id === id);
-    // One that cannot be read is refused as any other would be.
-    if (!bundle.ok || wanted(bundle.value.manifest.id)) {
-      const done = await residents.install(join(folder, name));
-      if (!done.ok) {
-        refused(name, done.problem);
-        continue;
-      }
-    }
-    store.put('station', key, manifest);
-  }
-};
-
-const contractsFirst = (a: string, b: string) =>
-  Number(b === 'contracts') - Number(a === 'contracts') || (a < b ? -1 : 1);

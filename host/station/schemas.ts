@@ -1,7 +1,7 @@
 /** What the parameters of each control method must look like. Unknown keys are refused: both sides are one version. */
 import { z } from 'zod';
 import { sessions } from '../../contracts/topics/index.ts';
-import type { Method, Params } from './control.ts';
+import { type Method, mostTopics, type Params } from './control.ts';
 
 /** Longest wait a client may ask for, ms. */
 const longestWait = 10 * 60_000;
@@ -27,6 +27,17 @@ export const paramsOf = {
   'bundle.install': z.strictObject({ source: z.string().min(1).max(4_096) }),
   'bundle.list': nothing,
   'bundle.verify': z.strictObject({ id: id.exactOptional() }),
+  'bundle.conflicts': z.strictObject({
+    topics: z
+      .array(
+        z.strictObject({
+          id: z.string().min(1).max(200),
+          kind: z.string().max(20),
+          digest: z.string().regex(/^[0-9a-f]{64}$/),
+        }),
+      )
+      .max(mostTopics),
+  }),
   'bundle.retry': z.strictObject({ component: z.string().min(1).max(400) }),
   'bundle.uninstall': byId,
   'skills.bundled': nothing,

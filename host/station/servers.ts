@@ -62,6 +62,8 @@ export const openServers = (options: ServersOptions): Servers => {
     logs: options.logs,
     cwd: options.home,
     client: { name: 'jupiter-station', version },
+    // All of it can be asked of a person, or of an agent that can.
+    capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
     isOwn: (url) => gateway !== undefined && Number(url.port) === gateway.port,
   });
   const reach = openReach({
@@ -97,6 +99,7 @@ export const openServers = (options: ServersOptions): Servers => {
     if (opened.ok) {
       gateway = opened.value;
       gate.attach(gateway);
+      connections.onChange(gateway.changed);
     }
     return opened;
   }

@@ -10,9 +10,9 @@ import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './co
 import { followRows } from './follow.ts';
 import type { LiveSession } from './placements.ts';
 import type { ExpandPrompt } from './skills.ts';
+import { type Changed, isOver, keeper, type Watched, watchSession } from './watch.ts';
 
 type Session = MethodResult<'session.create'>;
-type Changed = output<typeof sessions.changed.event>;
 
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
@@ -21,13 +21,6 @@ const pageRows = 500;
 const shownCalls = 200;
 /** Of a session that is followed: a long page would hold up every other session meanwhile. */
 const followedRows = 128;
-/**
- * New rows are read together: a reader sees them this much later at most, ms. Where many came since the last reading it
- * is longer: each reading is a command to Sessions, and takes its time from everybody else.
- */
-const rowsWaitMs = 1;
-const manyRows = 16;
-const manyWaitMs = 20;
 /** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
 const entryUnits = 1024 * 1024;
 /** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */
@@ -59,8 +52,6 @@ export interface SessionHandlers {
   readonly close: (params: Params<'session.close'>) => Promise<Result<Session>>;
 }
 
-export const isOver = (state: string) => state === 'closed' || state === 'ended';
-
 export const sessionHandlers = (
   bus: Bus,
   redact: (text: string) => string,
@@ -68,7 +59,7 @@ export const sessionHandlers = (
   gate: Pick<GateLog, 'of'>,
 ): SessionHandlers => {
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
-    (await bus.command(topic.id, payload, { source })) as Result<T>;
+    (await bus.command(topic.id, payload, { source, to: keeper })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
 
   // Rows were redacted when they came; this is for variables policy named since.
@@ -78,73 +69,25 @@ export const sessionHandlers = (
     ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
   });
 
-  /** Events about one session; `changed` resolves at the next one, at once when one came meanwhile. */
-  const watch = (id: string, signal?: AbortSignal) => {
-    let pending: Changed[] = [];
-    let wake: (() => void) | undefined;
-    let before: Changed | undefined;
-    let later: NodeJS.Timeout | undefined;
-    let waitMs = rowsWaitMs;
-    const stop = bus.listen(sessions.changed.id, (event) => {
-      const changed = event as Changed;
-      if (changed.id !== id) return;
-      pending.push(changed);
-      const rowsAlone =
-        before !== undefined &&
-        changed.settled === undefined &&
-        changed.state === before.state &&
-        changed.pending === before.pending;
-      before = changed;
-      if (!rowsAlone) return wake?.();
-      later ??= setTimeout(() => {
-        later = undefined;
-        wake?.();
-      }, waitMs);
-    });
-    const onAbort = () => wake?.();
-    signal?.addEventListener('abort', onAbort);
-    return {
-      next: async (withinMs?: number): Promise<readonly Changed[]> => {
-        if ((pending.length === 0 || later !== undefined) && signal?.aborted !== true) {
-          let late: NodeJS.Timeout | undefined;
-          await new Promise<void>((resolve) => {
-            wake = resolve;
-            if (withinMs !== undefined) late = setTimeout(resolve, withinMs);
-          });
-          clearTimeout(late);
-          wake = undefined;
-        }
-        const seen = pending;
-        pending = [];
-        return seen;
-      },
-      /** How many rows came since the last reading. */
-      came: (rows: number) => {
-        waitMs = rows > manyRows ? manyWaitMs : rowsWaitMs;
-      },
-      stop: () => {
-        stop();
-        clearTimeout(later);
-        signal?.removeEventListener('abort', onAbort);
-      },
-    };
-  };
-
   /** Waits until the session is where `settled` wants it, at most `waitMs`. */
   const until = async (
     id: string,
-    settled: (session: Session) => boolean,
+    settled: (state: string) => boolean,
     waitMs: number,
     signal?: AbortSignal,
   ): Promise<Result<Session>> => {
-    const watched = watch(id, signal);
+    const watched = watchSession(bus, id, signal);
     const end = performance.now() + waitMs;
+    const over = (): boolean => performance.now() >= end || signal?.aborted === true;
     try {
       for (;;) {
         const session = await show(id);
-        const left = end - performance.now();
-        if (!session.ok || settled(session.value) || left <= 0 || signal?.aborted === true) return session;
-        await watched.next(left);
+        if (!session.ok || settled(session.value.state) || over()) return session;
+        // What it says of itself on the way is enough: the record of a session with many servers is long.
+        while (!over()) {
+          const seen = await watched.next(end - performance.now());
+          if (seen.some(({ state }) => settled(state))) break;
+        }
       }
     } finally {
       watched.stop();
@@ -175,7 +118,7 @@ export const sessionHandlers = (
     after: number,
     emit: (entry: TranscriptEntry) => void,
     signal: AbortSignal,
-    watched: ReturnType<typeof watch>,
+    watched: Watched,
     done: (events: readonly Changed[]) => Changed | undefined,
   ): Promise<Result<Changed | undefined>> => {
     const follower = followRows((entry) => emit(clean(entry)));
@@ -215,14 +158,14 @@ export const sessionHandlers = (
         mcpConfig === undefined ? request : { ...request, mcpConfig },
       );
       if (!created.ok) return created;
-      return until(created.value.id, (session) => session.state !== 'opening', waitMs, signal);
+      return until(created.value.id, (state) => state !== 'opening', waitMs, signal);
     },
     say: async ({ wait = false, ...asked }, emit, signal) => {
       const text = await expandedText(asked.id, asked.text);
       if (!text.ok) return text;
       const request = { ...asked, text: text.value };
       if (!wait) return ask(sessions.say, request);
-      const watched = watch(request.id, signal);
+      const watched = watchSession(bus, request.id, signal);
       try {
         const said = await ask<output<typeof sessions.say.reply>>(sessions.say, request);
         if (!said.ok) return said;
@@ -256,7 +199,7 @@ export const sessionHandlers = (
       return ok({ sessions: all });
     },
     transcript: async ({ id, follow: following = false }, emit, signal) => {
-      const watched = watch(id, signal);
+      const watched = watchSession(bus, id, signal);
       try {
         const rows: TranscriptRow[] = [];
         for await (const page of rowsAfter(id, 0)) {
@@ -274,8 +217,16 @@ export const sessionHandlers = (
         if (!following) return ok({ entries: [] });
         const session = await show(id);
         if (!session.ok) return session;
-        if (isOver(session.value.state)) return ok({ entries: [] });
-        const ended = await follow(id, rows.at(-1)?.seq ?? 0, emit, signal, watched, (events) =>
+        const last = rows.at(-1)?.seq ?? 0;
+        if (isOver(session.value.state)) {
+          // It may have ended after its rows were read: its last word is among those that came since.
+          for await (const page of rowsAfter(id, last)) {
+            if (!page.ok) return page;
+            for (const entry of foldTranscript(page.value).map(clean)) emit(entry);
+          }
+          return ok({ entries: [] });
+        }
+        const ended = await follow(id, last, emit, signal, watched, (events) =>
           events.find((event) => isOver(event.state)),
         );
         return ended.ok ? ok({ entries: [] }) : ended;
@@ -288,7 +239,7 @@ export const sessionHandlers = (
     close: async ({ id, waitMs = defaultWaitMs }) => {
       const asked = await ask(sessions.close, { id });
       if (!asked.ok) return failed(asked.problem);
-      const closed = await until(id, (session) => isOver(session.state), waitMs);
+      const closed = await until(id, isOver, waitMs);
       if (closed.ok && !isOver(closed.value.state)) return refuse('station/timed-out', { subject: id });
       return closed;
     },

@@ -57,6 +57,8 @@ test('T13: a bundle that declares a topic otherwise than an installed lock is re
   for (const [id, topics, lock] of [
     ['acme.unlike', [topic('number')], lockOf('string')],
     ['acme.broken', [], 'no lock'],
+    // Its digest says it is the known shape.
+    ['acme.forged', [], lockOf('string').replace('"string"', '"number"')],
   ] as const) {
     const refused = await install(id, topics, lock);
     assert.equal(refused.ok ? '' : refused.problem.code, 'bundle/lock-invalid', id);

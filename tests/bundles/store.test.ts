@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { StoreStep } from '../../host/bundles/index.ts';
+import { type StoreStep, topicClaims } from '../../host/bundles/index.ts';
 import type { Problem } from '../../host/problems/index.ts';
 import {
   authored,
@@ -20,6 +20,7 @@ import {
   packedBundle,
   plainFiles,
   sha256,
+  shapeOf,
   temporary,
   topic,
   value,
@@ -193,7 +194,7 @@ test('T13: a topic known with another shape is refused, naming the installation'
     problem?.evidence ?? '',
     /expected event with shape [0-9a-f]{64}, observed event with shape [0-9a-f]{64}/,
   );
-  assert.deepEqual(store.conflicts(other), [problem]);
+  assert.deepEqual(store.conflicts(value(topicClaims(other.manifest, other.folder, shapeOf))), [problem]);
   // Nothing of it is there: no record, not even its other topic.
   assert.deepEqual(
     store.active().map((bundle) => bundle.manifest.id),

@@ -144,12 +144,12 @@ const refusals: readonly (readonly [name: string, effect: Effect, said: string])
   [
     'a payload that does not fit',
     publish('test.happened', {}),
-    '0 bus/payload-invalid #: Instance does not have required property "what".',
+    '0 bus/payload-invalid #: does not have "what"',
   ],
   [
     'a command that does not fit',
     publish('test.do', { put: 1 }),
-    '0 bus/payload-invalid #/put: Instance type "number" is invalid. Expected "object".',
+    '0 bus/payload-invalid #/put: is not object, but number',
   ],
 ];
 for (const [name, effect, said] of refusals)

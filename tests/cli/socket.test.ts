@@ -187,7 +187,7 @@ test('down is answered, what is open is told that the station stops, then the so
   const follows = await client(t, home);
   const open = follows.call('session.say', { id: 'waits', text: 'hi' });
   const down = await (await client(t, home)).call('down', {});
-  assert.deepEqual(down, { ok: true, value: { stopped: true } });
+  assert.ok(down.ok && down.value.stopped);
   assert.equal(codeOf(await open), 'station/stopping');
   const [first, second] = [await server.told(), await server.told()];
   assert.deepEqual([first, second].map((line) => Object.keys(line)[0]).sort(), ['aborted', 'closed']);

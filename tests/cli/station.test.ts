@@ -48,7 +48,8 @@ test('up returns when the station is ready; status, a second up and down say wha
   assert.equal(list.code, 1);
   assert.match(JSON.parse(list.out).problem.code, /\//);
   const down = await run(['--home', home, '--json', 'down']);
-  assert.deepEqual([down.code, JSON.parse(down.out)], [0, { stopped: true }]);
+  assert.deepEqual([down.code, JSON.parse(down.out)], [0, { stopped: true, pid }]);
+  assert.ok(!isThere(pid), 'its process has ended');
   assert.equal((await run(['--home', home, 'status'])).code, 3);
 });
 

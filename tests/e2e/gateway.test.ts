@@ -482,3 +482,17 @@ test('after a stop of the station the agent is handed its servers again, with an
   const [after] = handed(bench);
   assert.notEqual(after?.headers?.[0]?.value, before?.headers?.[0]?.value);
 });
+
+test('M17: a rule or a server that cannot be read stops the start, with its place', async (t) => {
+  const bench = openBench(t, { policy: policy() });
+  for (const [section, value, place] of [
+    ['permissions', { deny: ['mcp__desk__*'] }, /policy\.jsonc:\d+:\d+: expected "mcp__server"/],
+    ['mcpServers', { bad: { command: 'x', url: 'http://h' } }, /policy\.jsonc:\d+:\d+: .*"url"/],
+  ] as const) {
+    bench.policy(JSON.stringify({ ...policy(), [section]: value }, null, 2));
+    const refused = await bench.jupiter('up');
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, place);
+    assert.equal((await bench.jupiter('status')).code, 3);
+  }
+});

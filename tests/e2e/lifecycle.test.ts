@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { componentBundle, hostile, stillborn, witness } from '../fixtures/components/bundles.ts';
-import { type Bench, firstPartyGrants, openBench } from './harness.ts';
+import { type Bench, eventsOf, firstPartyGrants, openBench } from './harness.ts';
 
 interface Problem {
   readonly code: string;
@@ -200,6 +200,13 @@ test('a revision that asks for more than is granted waits while the old one serv
     [two.revision, one.revision, undefined],
   );
   assert.deepEqual(await heard(bench, 1), [`${id}:alpha two`]);
+
+  // The same where the grant comes while no station runs.
+  const three = await install(await bundle('3.0.0', 'three', ['bus:publish', 'store:own']));
+  await bench.ask('down');
+  bench.policy(JSON.stringify(policy({}, { [id]: ['store:own', 'bus:publish'] })));
+  await bench.ask('up');
+  assert.equal((await listed()).components[0]?.serving, three.revision);
 });
 
 test('limits of policy hold for a bundle, and a change takes effect at the next command', async (t) => {
@@ -225,6 +232,15 @@ test('limits of policy hold for a bundle, and a change takes effect at the next 
   const { components } = await listed();
   assert.equal(components[0]?.state, 'running', 'other limits are another chance');
   assert.deepEqual(await heard(bench, 1), [`${id}:alpha busy`]);
+
+  // A policy that cannot be read sets no limits: what runs goes on under those it has.
+  bench.policy(JSON.stringify(policy({ limits: { [id]: { callDeadlineMs: 10_000 } } })));
+  await listed();
+  const starts = async () => (await eventsOf(bench)).filter((event) => event === `start ${id}:alpha`).length;
+  const before = await starts();
+  bench.policy('{ "grants": ');
+  await listed();
+  assert.equal(await starts(), before);
 });
 
 test('W14: uninstall while a call is in flight: what fits the bound is drained, then it is gone', async (t) => {
@@ -311,7 +327,7 @@ test('W14: down while a call outlasts the bound: the answer says so, and the sta
 });
 
 test('revisions nothing uses are collected: the active one, two earlier ones and what serves stay', async (t) => {
-  const { bench, dir, install } = await open(t);
+  const { bench, dir, listed, install } = await open(t);
   const revisions: string[] = [];
   for (let number = 1; number <= 6; number += 1) {
     const beta = number === 1 ? witness({ says: 'beta one' }) : stillborn(String(number));
@@ -335,4 +351,14 @@ test('revisions nothing uses are collected: the active one, two earlier ones and
     [`${id}:alpha alpha 1`],
     'a component the new revision dropped is gone',
   );
+  // Coming back it is a new one: what it once served from is not started beside one that fails.
+  const back = await componentBundle(dir, id, '8.0.0', {
+    alpha: { bytes: witness({ says: 'alpha 1' }) },
+    beta: { bytes: stillborn() },
+  });
+  assert.equal((await bench.jupiter('--json', 'bundle', 'install', back)).code, 1);
+  await bench.ask('down');
+  await bench.ask('up');
+  const beta = (await listed()).components.find((one) => one.id === 'beta');
+  assert.deepEqual([beta?.serving, beta?.retained, beta?.state], [undefined, undefined, 'failed']);
 });

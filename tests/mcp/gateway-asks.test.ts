@@ -19,7 +19,8 @@ const textOf = (found: unknown): unknown =>
 test('elicitation becomes a request in the queue: a form with its content, an address, a refusal', async (t) => {
   const desk = await openGatewayDesk(t);
   for (const connect of [
-    (...[on, to, token]: Parameters<typeof olderClient>) => olderClient(on, to, token, { elicitation: {} }),
+    (...[on, to, token]: Parameters<typeof olderClient>) =>
+      olderClient(on, to, token, { elicitation: {}, roots: {} }),
     (...[on, to, token]: Parameters<typeof olderClient>) => modernClient(on, to, token, 'modern'),
   ]) {
     const client = await connect(t, desk.url, desk.token);
@@ -183,4 +184,30 @@ test('progress of the server reaches whoever asked for it, with the token of its
     { progress: 2, total: 2 },
   ];
   assert.deepEqual(seen, [...each, ...each]);
+});
+
+test('calls of one session that run at once have one answerer, so that a question among them can be answered', async (t) => {
+  const desk = await openGatewayDesk(t);
+  const answerers: unknown[] = [];
+  const { upstream, ...server } = desk.policy.servers[0] ?? assert.fail();
+  if (upstream === 'station') return;
+  const heard = {
+    ...upstream,
+    request: (...[method, params, options]: Parameters<typeof upstream.request>) => {
+      if (method === 'tools/call') answerers.push(options?.onAsk);
+      return upstream.request(method, params, options);
+    },
+  };
+  desk.policy.servers = [{ ...server, upstream: heard }];
+  const older = await olderClient(t, desk.url, desk.token, { elicitation: {} });
+  const modern = await modernClient(t, desk.url, desk.token, 'modern');
+  const echo = { name: 'echo', arguments: {} };
+  await Promise.all([older.callTool(echo), older.callTool(echo), modern.callTool(echo)]);
+  assert.equal(answerers.length, 3);
+  assert.equal(new Set(answerers).size, 1);
+  // A client that is asked itself: one for all its calls.
+  desk.policy.servers = [{ ...server, upstream: heard, elicitation: 'agent' }];
+  answerers.length = 0;
+  await Promise.all([older.callTool(echo), older.callTool(echo), modern.callTool(echo)]);
+  assert.equal(new Set(answerers).size, 2);
 });

@@ -214,6 +214,18 @@ test('while a person is waited for, progress is told to whoever asked for it, an
   const ways = [
     (signal: AbortSignal) => client.callTool({ name: 'echo' }, { signal }),
     (signal: AbortSignal) => older.callTool({ name: 'echo' }, undefined, { signal }),
+    // Of an older revision, and gone without a word.
+    (signal: AbortSignal) =>
+      fetch(desk.url, {
+        method: 'POST',
+        signal,
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, ...call('echo') }),
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          authorization: `Bearer ${desk.token}`,
+        },
+      }),
   ];
   for (const way of ways) {
     const controller = new AbortController();

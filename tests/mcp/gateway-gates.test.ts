@@ -217,6 +217,9 @@ test('a session that ended calls nothing: 401, its streams end, its calls are gi
   const again = desk.gateway.admit('s1');
   assert.equal((await ask(desk.url, desk.token, listTools)).status, 401, 'a new token ends the one before');
   assert.equal((await ask(desk.url, again, listTools)).status, 200);
+  const newest = desk.gateway.admit('s1');
+  assert.equal((await ask(desk.url, again, listTools)).status, 401);
+  assert.equal((await ask(desk.url, newest, listTools)).status, 200);
   assert.deepEqual(desk.rows.map(({ tool, decision, rule }) => [tool, decision, rule]).sort(), [
     ['echo', 'denied', 'permissions (no rule names it), withdrawn'],
     ['wait', 'allowed', 'permissions.allow[0] (mcp__probe__wait)'],

@@ -137,6 +137,14 @@ it('the schema for editors is JSON Schema 2020-12 and refuses unknown keys', () 
   ]);
 });
 
+it('an entry of a list of names is set, added and taken away by its index', () => {
+  const before = '{ "disabledMcpServers": ["a"], "permissions": { "deny": ["mcp__a"] } }';
+  assert.match(done(before, 'disabledMcpServers[1]', 'b'), /"disabledMcpServers": \["a", "b"\]/);
+  assert.match(done(before, 'disabledMcpServers[0]', undefined), /"disabledMcpServers": \[\]/);
+  assert.match(done(before, 'trustedProjects', ['/w']), /"trustedProjects": \["\/w"\]/);
+  assert.match(done(before, 'permissions.deny[1]', 'Skill(x)'), /"deny": \["mcp__a", "Skill\(x\)"\]/);
+});
+
 describe('an edit of signatures', () => {
   const before = `{
   "keys": { "alex": "ed25519:${Buffer.alloc(32, 7).toString('base64')}" },

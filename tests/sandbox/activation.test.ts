@@ -24,6 +24,7 @@ const behaviours = `
       case 'big-reply': return { tag: 'replied', val: 'x'.repeat(5000000) };
       case 'big-log': log.write('info', 'x'.repeat(5000000)); return { tag: 'done' };
       case 'many': for (let i = 0; i < Number(m.payload); i++) log.write('info', 'x'); return { tag: 'done' };
+      case 'gets': for (let i = 0; i < Number(m.payload); i++) store.get('k' + i); return { tag: 'done' };
       case 'calls': for (let i = 0; i < Number(m.payload); i++) clock.now(); return { tag: 'done' };
       case 'swallow': try { log.write('info', 'x'.repeat(5000000)); } catch {} return { tag: 'done' };
       case 'time': return reply({ now: Number(clock.now()), bytes: random.bytes(8).length });
@@ -411,4 +412,18 @@ test('a callback that stops the activation hears nothing more', async () => {
 test('W10: ten thousand host calls in one message', async (t) => {
   const { send } = await running(guest, t);
   assert.equal(codeOf(await send([m('calls', '10000')])), 'ok');
+});
+
+test('W10: ten thousand calls that block in one message: each is answered, in order, and nothing of them stays', async (t) => {
+  const asked: string[] = [];
+  const { send } = await running(guest, t, { callDeadlineMs: 120_000 }, (call) => {
+    if (call.call === 'store.get') asked.push(call.key);
+    return { ok: true, value: null };
+  });
+  assert.equal(codeOf(await send([m('gets', '10000')])), 'ok');
+  assert.deepEqual(
+    asked,
+    Array.from({ length: 10_000 }, (_, index) => `k${index}`),
+  );
+  assert.equal(codeOf(await send([m('echo')])), 'ok', 'the next message finds it as it was');
 });

@@ -205,7 +205,7 @@ test('a component built before an addition and one built after it run side by si
     const refused = await admitComponent(fresh, { cache, permissions, limits: defaultLimits });
     assert.ok(!refused.ok);
     assert.equal(refused.problem.code, 'sandbox/release-unknown');
-    assert.match(refused.problem.subject ?? '', /^bearpunch:station\/[a-z-]+@0\.3\.0$/);
+    assert.match(refused.problem.subject ?? '', /^bearpunch:station\/[a-z-]+@0\.4\.0$/);
     assert.equal(refused.problem.evidence, 'this station serves 0.1.0, 0.2.0, 0.3.0');
   });
   await t.test('an interface without a row among the permissions cannot be imported', async () => {

@@ -1,4 +1,4 @@
-/** The gate's rows: on disk before the caller goes on, in order, bounded by session, redacted. */
+/** The gate's rows: written before the caller goes on, in order, bounded by session, redacted. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const opened = (t: TestContext) => {
     const state = openState(join(folder, 'station.db'));
     if (!state.ok) throw new Error(state.problem.message);
     const log = openGateLog(
-      state.value.db,
+      state.value,
       () => 7,
       (text) => text.replaceAll('hunter22', '[redacted]'),
     );
@@ -42,7 +42,7 @@ const call = (tool: string, session = 's-1'): GateCall => ({
   rule: 'permissions.allow[0] (mcp__probe)',
 });
 
-test('a row is on disk once its promise is kept, in the order of the calls, by session', async (t) => {
+test('a row is written once its promise is kept, in the order of the calls, by session', async (t) => {
   const at = opened(t);
   await Promise.all([
     at.log().add(call('one')),

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { Bus } from '../../host/bus/index.ts';
 import { readPolicy } from '../../host/policy/index.ts';
 import { ok, refuse } from '../../host/problems/index.ts';
-import { keeper, openGate } from '../../host/station/gate.ts';
+import { openGate } from '../../host/station/gate.ts';
+import { keeper } from '../../host/station/watch.ts';
 
 /** A bus of two ends: commands are kept, events are sent by the test. */
 const desk = (refused = false) => {

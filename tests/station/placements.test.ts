@@ -30,6 +30,7 @@ const openBench = (t: TestContext) => {
     rmSync(root, { recursive: true, force: true });
   });
   const installed = new Set<string>();
+  const dropped = new Set<string>();
   let live: Result<readonly LiveSession[]> = ok([]);
   let at = 0;
   const events = openEventLog(
@@ -45,6 +46,7 @@ const openBench = (t: TestContext) => {
     },
     events,
     installed: (id) => installed.has(id),
+    has: (_id, name) => !dropped.has(name),
     live: async () => live,
   });
   const workspace = (name: string): string => {
@@ -63,6 +65,7 @@ const openBench = (t: TestContext) => {
     db,
     root,
     installed,
+    dropped,
     placements,
     workspace,
     skill,
@@ -135,6 +138,34 @@ test('what an installed bundle has placed stays; a place is remembered before it
     bench.told().filter((event) => !event.startsWith('withhold')),
     [`remove b two in ${cwd}/${sink}`, `place b two in ${cwd}/${sink}`, `place a one in ${cwd}/${sink}`],
   );
+});
+
+test('what a revision no longer has goes, what it still has stays; a session that has it keeps it until it ends', async (t) => {
+  const bench = openBench(t);
+  bench.installed.add('a');
+  const [busy, quiet] = [bench.workspace('busy'), bench.workspace('quiet')];
+  for (const cwd of [busy, quiet])
+    await bench.placements.place(cwd, sink, [bench.skill('a', 'one'), bench.skill('a', 'two')]);
+  assert.deepEqual(await bench.placements.clear(), []);
+  bench.dropped.add('one');
+  bench.live(ok([session(busy, 'a')]));
+  assert.deepEqual(await bench.placements.clear(), [], 'nobody said that it has another revision');
+  bench.placements.revised('a');
+  const cleared = await bench.placements.clear();
+  assert.deepEqual(
+    cleared.map(({ cwd, removed, waits }) => [cwd, removed, waits?.code]),
+    [
+      [busy, [], 'context/in-use'],
+      [quiet, [{ name: 'one', files: 1 }], undefined],
+    ],
+  );
+  const there = (cwd: string) => ['one', 'two'].filter((name) => existsSync(join(cwd, sink, name)));
+  assert.deepEqual([there(busy), there(quiet)], [['one', 'two'], ['two']]);
+  // A session that was only given what stays keeps nothing.
+  bench.live(ok([session(busy, 'a', { skills: [{ bundle: 'a', name: 'two', placed: true }] })]));
+  await bench.placements.clear();
+  assert.deepEqual(there(busy), ['two']);
+  assert.equal(bench.places(), 2, 'both places still hold something');
 });
 
 test('a workspace that is gone is forgotten; one that cannot be written is tried again', async (t) => {

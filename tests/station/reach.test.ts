@@ -103,12 +103,13 @@ test('an agent reaches what names it as consumer, what is for all, and the stati
 });
 
 test('what policy takes away is gone at the next look, and a policy that cannot be read leaves nothing', async (t) => {
-  const { ask, names, write, keys } = await desk(t);
-  await ask('s-1', 'one');
+  const { ask, names, write, keys, dir } = await desk(t);
+  writeFileSync(join(dir, 'mcp.json'), JSON.stringify({ mcpServers: { own: nowhere } }));
+  await ask('s-1', 'one', { mcpConfig: join(dir, 'mcp.json') });
   assert.ok(names('s-1').includes('desk'));
   write({ ...base, servers: {} });
-  assert.deepEqual(names('s-1'), ['For All']);
-  assert.deepEqual(keys(), ['policy/For All']);
+  assert.deepEqual(names('s-1'), ['For All', 'own']);
+  assert.deepEqual(keys(), ['policy/For All', 'session:s-1/own']);
   write('{');
   assert.deepEqual(names('s-1'), []);
 });

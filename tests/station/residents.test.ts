@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import Database from 'better-sqlite3';
 import { packBundle } from '../../host/bundles/index.ts';
 import { demoAgent, firstPartyGrants, probePolicy } from '../e2e/harness.ts';
 import { code, create, dist, echoPolicy, openStationBench, type Up } from './fixture.ts';
@@ -161,7 +162,7 @@ test('a retry does not run a bundle whose bytes changed', async (t) => {
 });
 
 test('uninstalled: out of service and out of the list; what is not there is named', async (t) => {
-  const { up, workspace } = openStationBench(t);
+  const { up, workspace, home } = openStationBench(t);
   const station = await up();
   const { client } = station;
   for (const call of [
@@ -187,6 +188,12 @@ test('uninstalled: out of service and out of the list; what is not there is name
   assert.equal(code(await client.call('session.list', {})), 'bus/no-handler');
   assert.equal(code(await client.call('bundle.uninstall', { id: 'bearpunch.contracts' })), 'ok');
   assert.equal(code(await client.call('session.list', {})), 'bus/topic-unknown');
+  assert.equal(code(await client.call('down', {})), 'ok');
+  // What served, and that it was leaving, is forgotten: installed again it begins anew.
+  const db = new Database(join(home, 'station.db'), { readonly: true });
+  const rows = (table: string) => db.prepare(`SELECT bundle FROM ${table} WHERE bundle = ?`).all(echo);
+  assert.deepEqual([rows('standings'), rows('leaving')], [[], []]);
+  db.close();
 });
 
 const withAgent = () =>

@@ -4,9 +4,8 @@
  */
 import { z } from 'zod';
 import type { SkillLibrary } from '../../skills/index.ts';
+import type { Json } from '../json.ts';
 import { type Decide, expandSkill, skillInstructions, skillTool, toolResult } from './tool.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export interface MountedSkills {
   /** Undefined where there is no skill. */

@@ -3,6 +3,7 @@
  * unusual, and answers as the SDK would; answers are serialised once per catalog. Everything else is left to the SDK,
  * which also judges each envelope once: a client sends the same one with every request.
  */
+import { isRecord } from '../json.ts';
 import {
   type Answered,
   getSkill,
@@ -62,8 +63,6 @@ const methods: Readonly<
   },
 };
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const hasOnly = (value: object, keys: readonly string[]): boolean =>
   Object.keys(value).every((key) => keys.includes(key));
 const isShort = (value: unknown): value is string =>

@@ -1,16 +1,9 @@
 /**
- * What a server asks while a call runs. Older revisions ask in a request of their own, 2026-07-28 inside of the
- * answer; either way it reaches whoever made the call, and nobody else.
+ * What a server asks while a call runs, and how whoever made the call answers. Older revisions ask in a request of their
+ * own (questions.ts), 2026-07-28 inside of the answer.
  */
-import type { Json, RequestOptions, ServerAsk } from './edge.ts';
-
-export interface AskOf<T> {
-  readonly call?: T;
-  readonly ambiguous?: true;
-}
-
-const isRecord = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isRecord, type Json } from '../json.ts';
+import type { RequestOptions, ServerAsk } from './edge.ts';
 
 /** Most questions in one answer. */
 const mostRequests = 32;

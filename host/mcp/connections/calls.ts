@@ -4,37 +4,14 @@
  * nothing of it is lost, and a call costs one parse and one serialisation.
  */
 import { type Problem, type ProblemCode, problem } from '../../problems/index.ts';
-import { type AskOf, askedBy, inputRequests, refusedAsk } from './asks.ts';
+import { askedBy, inputRequests, refusedAsk } from './asks.ts';
 import type { Answered, Json, RequestOptions } from './edge.ts';
 import type { ConnectionLimits } from './limits.ts';
+import { openQuestions } from './questions.ts';
+import { leavingParams, type Outcome, type Wire, withMeta } from './wire.ts';
 
 /** Our numbers begin here; those of the SDK stay far below. */
 const firstId = 1_000_000_000;
-/** The server has no session of this name any more: nothing was done, the request may be sent again. */
-export const forgotten = Symbol('session forgotten');
-/** Questions of a server that are open at a time. */
-const mostAsked = 32;
-/** Questions of one call, withdrawn ones too: each is a line in somebody's queue that stays. */
-const mostAskedInCall = 100;
-export type Outcome = Answered | typeof forgotten;
-
-export interface Sent {
-  readonly id: number;
-  readonly signal: AbortSignal;
-}
-export interface Wire {
-  /** `failed` at most once, when what was sent did not reach the server or its answer cannot come. */
-  readonly send: (message: Json, sent: Sent | undefined, failed: (why: Outcome) => void) => void;
-  /** 2026-07-28 and later: nothing is asked outside of an answer, and each request says who calls. */
-  readonly modern: boolean;
-  /** A request is cancelled by ending its stream; otherwise by a notification. */
-  readonly ownStreams: boolean;
-  /** `_meta` of every request and notification. */
-  readonly envelope?: (asks: boolean, what?: Json) => Json;
-  /** What leaves beside the body, of a request to a tool. */
-  readonly name: string;
-}
-
 interface Call {
   readonly method: string;
   readonly params: Json;
@@ -66,11 +43,6 @@ export interface Calls {
   readonly idle: () => Promise<void>;
 }
 
-const withMeta = (params: Json, meta: Json): Json => ({
-  ...params,
-  _meta: { ...meta, ...(params['_meta'] as Json | undefined) },
-});
-
 export const openCalls = (
   wire: Wire,
   limits: ConnectionLimits,
@@ -79,8 +51,6 @@ export const openCalls = (
 ): Calls => {
   const running = new Map<number, Call>();
   const queue = new Set<Call>();
-  /** What the server asked and was not answered yet, by its own number. */
-  const asked = new Map<string | number, AbortController>();
   const idlers: (() => void)[] = [];
   let next = firstId;
   let over: Problem | undefined;
@@ -140,20 +110,7 @@ export const openCalls = (
     const id = next;
     call.id = id;
     running.set(id, call);
-    let { params } = call;
-    const wants = call.options.onProgress !== undefined;
-    const meta = params['_meta'] as Json | undefined;
-    if (wants || meta?.['progressToken'] !== undefined) {
-      // Somebody else's token means nothing here, and could be taken for one of ours.
-      const { progressToken: _theirs, ...rest } = meta ?? {};
-      params = { ...params, _meta: wants ? { ...rest, progressToken: id } : rest };
-    }
-    if (wire.envelope !== undefined) {
-      const { _meta: own, ...rest } = params;
-      const { onAsk, asks } = call.options;
-      params = { ...rest, _meta: { ...(own as Json), ...wire.envelope(onAsk !== undefined, asks) } };
-    }
-    if (extra !== undefined) params = { ...params, ...extra };
+    const params = leavingParams(wire, id, call, extra);
     wire.send(
       { jsonrpc: '2.0', id, method: call.method, params },
       { id, signal: call.ended.signal },
@@ -166,6 +123,7 @@ export const openCalls = (
   const touch = (call: Call): void => {
     call.deadline = now() + limits.callMs;
   };
+  const questions = openQuestions(post, () => running.values(), touch);
 
   /** Answers to what the server asked inside of its answer; then the request is sent again with them. */
   const askAndSendAgain = async (call: Call, result: Json): Promise<void> => {
@@ -200,39 +158,6 @@ export const openCalls = (
     });
   };
 
-  /** Whose question it is: all calls that could be asked have the same answerer, or nobody can tell. */
-  const asker = (): AskOf<Call> => {
-    let found: Call | undefined;
-    for (const call of running.values()) {
-      if (call.options.onAsk === undefined) continue;
-      if (found !== undefined && found.options.onAsk !== call.options.onAsk) return { ambiguous: true };
-      found = call;
-    }
-    return found === undefined ? {} : { call: found };
-  };
-  const heardAsk = async (id: string | number, method: string, params: Json): Promise<void> => {
-    const whose = asker();
-    const refuse = (why?: string): void => post({ id, error: refusedAsk(method, why) });
-    if (asked.size >= mostAsked) return refuse(`${mostAsked} questions are open`);
-    if (whose.ambiguous === true)
-      return refuse('calls of several sessions run, so nobody can tell whom it asks');
-    const { call } = whose;
-    if (call === undefined) return refuse('no call runs that could be asked');
-    if (call.asked >= mostAskedInCall) return refuse(`more than ${mostAskedInCall} questions of one call`);
-    call.asked += 1;
-    const withdrawn = new AbortController();
-    asked.set(id, withdrawn);
-    call.asking += 1;
-    const signal = AbortSignal.any([withdrawn.signal, call.ended.signal]);
-    const answer = await askedBy(call.options.onAsk, { method, params }, signal);
-    asked.delete(id);
-    call.asking -= 1;
-    touch(call);
-    if (withdrawn.signal.aborted || over !== undefined) return;
-    if (answer === undefined) refuse();
-    else post({ id, result: answer });
-  };
-
   const heardAnswer = (id: number, message: Json): void => {
     const call = running.get(id);
     // One that was cancelled, or timed out: whoever made it knows already.
@@ -255,11 +180,8 @@ export const openCalls = (
       call.options.onProgress?.(progress);
       return true;
     }
-    if (method === 'notifications/cancelled') {
-      const withdrawn = asked.get(params['requestId'] as string | number);
-      withdrawn?.abort();
-      return withdrawn !== undefined;
-    }
+    if (method === 'notifications/cancelled')
+      return questions.withdrawn(params['requestId'] as string | number);
     heardNotification(method, params);
     return false;
   };
@@ -300,9 +222,7 @@ export const openCalls = (
       if (typeof method === 'string') {
         const params = (message['params'] ?? {}) as Json;
         if (id === undefined) return heardOther(method, params);
-        if (!isAsk(method)) return false;
-        void heardAsk(id as string | number, method, params);
-        return true;
+        return questions.heard(id as string | number, method, params);
       }
       const number = Number(id);
       if (!(number > firstId)) return false;
@@ -328,7 +248,7 @@ export const openCalls = (
         call.ended.abort();
         call.settle({ problem: why });
       }
-      for (const withdrawn of asked.values()) withdrawn.abort();
+      questions.end();
     },
     running: () => running.size,
     waiting: () => queue.size,
@@ -339,6 +259,3 @@ export const openCalls = (
       }),
   };
 };
-
-const isAsk = (method: string): boolean =>
-  method === 'elicitation/create' || method === 'sampling/createMessage' || method === 'roots/list';

@@ -3,7 +3,6 @@
  * started only when the one before is gone with its group, however often somebody asks for a reconnection.
  */
 import { type Problem, problem } from '../../problems/index.ts';
-import { forgotten } from './calls.ts';
 import type {
   Answered,
   Connection,
@@ -17,6 +16,7 @@ import { dial, type Live, type LivePorts } from './live.ts';
 import { openServerLog } from './log.ts';
 import { type Refreshing, refreshing, sameTools } from './tools.ts';
 import type { Turns } from './turns.ts';
+import { forgotten } from './wire.ts';
 
 export interface ConnectionPorts extends LivePorts {
   readonly logs: string;

@@ -4,6 +4,9 @@
  */
 import type { McpEntry } from '../../policy/index.ts';
 import type { Problem, Result } from '../../problems/index.ts';
+import type { Json } from '../json.ts';
+
+export type { Json };
 
 /**
  * One configured server. `key` is unique and says the source: `policy/<name>`, `project:<folder>/<name>`,
@@ -35,8 +38,6 @@ export type ConnectionStatus =
   | { readonly state: 'disabled'; readonly reason: string }
   | { readonly state: 'needs authentication' }
   | { readonly state: 'failed'; readonly problem: Problem };
-
-export type Json = Readonly<Record<string, unknown>>;
 
 /** A tool as the server listed it, unchanged. */
 export interface ServerTool {

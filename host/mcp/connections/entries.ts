@@ -5,7 +5,15 @@
  */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import type { McpEntry, NamedEntry, Policy, ServerPolicy } from '../../policy/index.ts';
+import {
+  type McpEntry,
+  type NamedEntry,
+  type Policy,
+  type ServerPolicy,
+  serverOrigin,
+  serverProgram,
+  type Unusable,
+} from '../../policy/index.ts';
 import { type Problem, problem } from '../../problems/index.ts';
 import type { ProjectServers } from './config.ts';
 import type { ServerEntry } from './edge.ts';
@@ -39,31 +47,21 @@ const placed = (entry: McpEntry, base: string): Transport => {
   return { ...entry, cwd: folder, command: /^\.{1,2}[/\\]/.test(command) ? resolve(base, command) : command };
 };
 
-const unusable = (name: string, place: string, reason: string): Found => ({
+const faulty = (name: string, { rule, reason }: Unusable): Found => ({
   transport: undefined,
-  fault: problem('connections/no-transport', { subject: name, evidence: `${place}: ${reason}` }),
+  fault: problem('connections/no-transport', { subject: name, evidence: `${rule}: ${reason}` }),
 });
 
-const ofPolicy = (policy: Policy, home: string, name: string, server: ServerPolicy): Found => {
-  if (server.transport.type === 'stdio') {
-    const alias = server.transport.program;
-    const program = policy.programs.get(alias);
-    if (program === undefined)
-      return unusable(
-        name,
-        `servers.${name}.transport.program`,
-        `the program "${alias}" is not in the policy`,
-      );
-    if (program.trust !== 'full')
-      return unusable(name, `programs.${alias}`, `the program "${alias}" is not trusted ("trust": "full")`);
+const ofPolicy = (policy: Policy, home: string, name: string, { transport }: ServerPolicy): Found => {
+  if (transport.type === 'station') return { transport: undefined };
+  if (transport.type === 'stdio') {
+    const program = serverProgram(policy, name, transport.program);
+    if ('reason' in program) return faulty(name, program);
     const { command, args, inherit } = program;
     return { transport: { type: 'stdio', command, args, env: {}, cwd: home, inherit } };
   }
-  if (server.transport.type === 'station') return { transport: undefined };
-  const alias = server.transport.origin;
-  const origin = policy.origins.get(alias);
-  if (origin === undefined)
-    return unusable(name, `servers.${name}.transport.origin`, `the origin "${alias}" is not in the policy`);
+  const origin = serverOrigin(policy, name, transport.origin);
+  if ('reason' in origin) return faulty(name, origin);
   return {
     transport: { type: 'http', url: origin.url, headers: {} },
     ...(origin.bearer === undefined ? {} : { bearer: origin.bearer }),

@@ -4,12 +4,13 @@
  */
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { failed, ok, type Problem, ProblemError, problem, type Result } from '../../problems/index.ts';
-import { forgotten, type Outcome } from './calls.ts';
 import type { Json, ServerEntry } from './edge.ts';
+import { causesOf, httpProblem, jsonRpcError, refusalIn } from './http-problem.ts';
 import type { Link } from './link.ts';
 import { parameterHeaders } from './parameters.ts';
 import { patientAgent } from './patient.ts';
 import { type Env, headersOf, urlOf } from './variables.ts';
+import { forgotten, type Outcome } from './wire.ts';
 
 /** Ours, from a call to the reading of its answer; never sent. */
 const callHeader = 'x-jupiter-call';
@@ -26,7 +27,6 @@ const reconnections = {
 };
 /** Soonest that a stream is taken up again, ms: a server may say `retry: 0` and end each one at once, for ever. */
 const leastReconnectMs = 250;
-const shownText = 300;
 
 export interface HttpOptions {
   readonly entry: ServerEntry;
@@ -45,69 +45,6 @@ export interface HttpOptions {
   /** The input schema of a tool, where it has parameters that are headers as well. */
   readonly schemaOf: (tool: string) => unknown;
 }
-
-/** Whatever was thrown, and what it was thrown for. */
-const causes = (error: unknown): readonly unknown[] => {
-  const found: unknown[] = [];
-  for (let at = error; at !== undefined && at !== null && found.length < 6; ) {
-    found.push(at);
-    const { cause, data } = at as { cause?: unknown; data?: { cause?: unknown } };
-    at = cause ?? data?.cause;
-  }
-  return found;
-};
-
-interface Refusal {
-  readonly status: number;
-  readonly text: string;
-}
-const refusalIn = (all: readonly unknown[]): Refusal | undefined => {
-  for (const one of all) {
-    const data = (one as { data?: { status?: unknown; text?: unknown } }).data;
-    if (typeof data?.status === 'number') return { status: data.status, text: String(data.text ?? '') };
-  }
-  return undefined;
-};
-
-/** What an error of the SDK or of `fetch` means. `unreachable` where nothing answered. */
-export const httpProblem = (
-  entry: ServerEntry,
-  error: unknown,
-  redact: (text: string) => string,
-): Problem => {
-  const all = causes(error);
-  const known = all.find((one): one is ProblemError => one instanceof ProblemError);
-  if (known !== undefined) return known.problem;
-  const subject = entry.name;
-  const refusal = refusalIn(all);
-  if (refusal !== undefined)
-    return problem('connections/http', {
-      subject,
-      evidence: redact(`HTTP ${refusal.status}: ${refusal.text}`).slice(0, shownText),
-    });
-  const deepest = all.at(-1) as { code?: unknown; message?: unknown };
-  const fetched = all.some(
-    (one) =>
-      one instanceof TypeError ||
-      (typeof (one as { code?: unknown }).code === 'string' &&
-        /^(E[A-Z]+|UND_ERR_.*)$/.test(String((one as { code?: unknown }).code))),
-  );
-  return problem(fetched ? 'connections/unreachable' : 'connections/handshake', {
-    subject,
-    evidence: redact(String(deepest?.code ?? deepest?.message ?? error)).slice(0, shownText),
-  });
-};
-
-const jsonRpcError = (text: string): { code: number; message: string; data?: unknown } | undefined => {
-  try {
-    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
-    return typeof error?.code === 'number' && typeof error.message === 'string'
-      ? (error as { code: number; message: string })
-      : undefined;
-  } catch {
-    return undefined;
-  }
-};
 
 /** Ends the stream once a message is longer than the bound; of an event stream each event counts for itself. */
 const bounded = (
@@ -207,7 +144,7 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
   await real.start();
 
   const outcomeOf = (error: unknown): Outcome => {
-    const refusal = refusalIn(causes(error));
+    const refusal = refusalIn(causesOf(error));
     if (refusal !== undefined && real.sessionId !== undefined) {
       if (refusal.status === 404 || (refusal.status === 400 && /session/i.test(refusal.text)))
         return forgotten;

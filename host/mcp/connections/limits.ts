@@ -25,6 +25,7 @@ export interface ConnectionLimits {
   /** Quiet after `list_changed` before the list is read, ms, and the longest it is put off. */
   readonly debounceMs: number;
   readonly mostDebounceMs: number;
+  /** Of a server's list: pages read of it, and tools. */
   readonly pages: number;
   readonly tools: number;
   /** All tools of one list as JSON, UTF-16 units: pages that fit alone could together be more than memory holds. */

@@ -4,8 +4,8 @@
  * client may try another revision with the same program.
  */
 import type { JSONRPCMessage, Transport, TransportSendOptions } from '@modelcontextprotocol/client';
-import type { Wire } from './calls.ts';
 import type { Json } from './edge.ts';
+import type { Wire } from './wire.ts';
 
 export interface Link {
   /** Messages of the SDK. */

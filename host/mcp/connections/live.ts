@@ -1,21 +1,21 @@
 /**
- * One live connection, from the handshake to its end. The official client shakes hands: over HTTP it asks for the
- * newest revision first, a program is asked with `initialize` first, since some end at any other question and must not
- * be started twice; one that knows only newer revisions says so and is asked again in its own words. Everything of an
- * attempt, the first list of tools included, has one time.
+ * One live connection, from the handshake to its end. Everything of an attempt, the first list of tools included, has
+ * one time.
  */
 import type { Client } from '@modelcontextprotocol/client';
 import { failed, ok, type Problem, type ProblemCode, problem, type Result } from '../../problems/index.ts';
 import type { Processes } from '../../processes/index.ts';
-import { type Calls, forgotten, openCalls } from './calls.ts';
+import { type Calls, openCalls } from './calls.ts';
 import type { Connection, Json, ServerEntry, ServerTool } from './edge.ts';
-import { httpProblem, openHttp } from './http.ts';
+import { modernRevision, shakeHands } from './handshake.ts';
+import { openHttp } from './http.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { type Link, share } from './link.ts';
 import type { ServerLog } from './log.ts';
 import { openStdio } from './stdio.ts';
 import { markedSchemas, readTools } from './tools.ts';
 import { type Env, launchOf } from './variables.ts';
+import { forgotten } from './wire.ts';
 
 export interface LivePorts {
   readonly processes: Processes;
@@ -43,7 +43,6 @@ export interface Live {
   readonly end: (why: Problem) => Promise<void>;
 }
 
-export const modernRevision = '2026-07-28';
 const isModern = (version: string): boolean => version >= modernRevision;
 /** Wait before a subscription that ended is opened again, ms. */
 const listenAgainMs = [1_000, 5_000, 30_000] as const;
@@ -148,46 +147,19 @@ export const dial = async (
     await link.close();
   };
 
-  // What is declared here holds for the connection, and a server keeps the roots it is told: those of one session would
-  // hold for all. Since 2026-07-28 each request declares for itself.
-  const { roots: _perRequest, ...greeting } = ports.capabilities;
-  type Mode = 'auto' | 'legacy' | { readonly pin: string };
-  const connectAs = async (mode: Mode): Promise<Error | undefined> => {
-    client = new sdk.Client(
-      { ...ports.client },
-      { capabilities: greeting as never, versionNegotiation: { mode } },
-    );
-    try {
-      await client.connect(shared.transport(), { timeout: attemptMs, signal: stop });
-      return undefined;
-    } catch (error) {
-      return error instanceof Error ? error : new Error(String(error));
-    }
-  };
-  const refusedBy = (error: Error): Problem => {
-    const { code } = error as { code?: unknown };
-    if (error instanceof sdk.ProtocolError)
-      return named('connections/handshake', redact(`error ${String(code)}: ${error.message}`).slice(0, 300));
-    return httpProblem(entry, error, redact);
-  };
-  const shake = async (): Promise<Problem | undefined> => {
-    if (transport.type === 'stdio') {
-      const first = await connectAs('legacy');
-      if (first === undefined) return undefined;
-      const again = first instanceof sdk.ProtocolError ? await connectAs({ pin: modernRevision }) : first;
-      return again === undefined ? undefined : refusedBy(first);
-    }
-    const first = await connectAs('auto');
-    if (first === undefined) return undefined;
-    const found = refusedBy(first);
-    // Some older servers answer what they do not know with an internal error.
-    if (found.code !== 'connections/http' && found.code !== 'connections/handshake') return found;
-    const again = await connectAs('legacy');
-    return again === undefined ? undefined : refusedBy(again);
-  };
-
   const attempt = async (): Promise<Result<Live>> => {
-    const refused = await shake();
+    const refused = await shakeHands(sdk, shared, {
+      entry,
+      transport: transport.type,
+      client: ports.client,
+      capabilities: ports.capabilities,
+      attemptMs,
+      signal: stop,
+      redact,
+      using: (made) => {
+        client = made;
+      },
+    });
     if (refused !== undefined) return failed(refused);
     version = client?.getNegotiatedProtocolVersion() ?? '';
     const modern = isModern(version);

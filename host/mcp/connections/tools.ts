@@ -1,9 +1,11 @@
 /** Every page of a server's tools, unchanged, with a bound on pages, tools and their text. */
 import { failed, ok, problem, type Result } from '../../problems/index.ts';
-import { type Calls, forgotten } from './calls.ts';
+import { headerMark } from '../param-headers.ts';
+import type { Calls } from './calls.ts';
 import type { Json, ServerTool } from './edge.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { declarations } from './parameters.ts';
+import { forgotten } from './wire.ts';
 
 /** A server without the method has no tools. */
 const methodNotFound = -32_601;
@@ -53,7 +55,7 @@ export const markedSchemas = (
   const schemas = new Map<string, unknown>();
   const offered = tools.filter(({ name, ...tool }) => {
     const schema = (tool as Json)['inputSchema'];
-    if (!JSON.stringify(schema ?? null).includes('"x-mcp-header"')) return true;
+    if (!JSON.stringify(schema ?? null).includes(`"${headerMark}"`)) return true;
     const marks = declarations(schema);
     if (marks !== undefined && marks.length > 0) schemas.set(name, schema);
     return marks !== undefined;

@@ -3,14 +3,16 @@
  * agent's own client is to be asked and says it can; sampling and roots are the agent's alone, and whoever did not
  * declare them is not asked.
  */
-import type { Answered, Json, RequestOptions, ServerAsk } from '../connections/edge.ts';
+import { randomUUID } from 'node:crypto';
+import type { Answered, RequestOptions, ServerAsk } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import type { GatewayPorts } from './edge.ts';
 import { shownCharacters } from './limits.ts';
-import { failure, isRecord, refusedError } from './protocol.ts';
-import type { Exchange, Place } from './visits.ts';
+import { failure, notification, refusedError } from './protocol.ts';
+import { type Client, type Exchange, lastRunning, type Place } from './visits.ts';
 
 /** Whether a client that declared these can be asked this. */
-export const canAnswer = (capabilities: Json, { method, params }: ServerAsk): boolean => {
+const canAnswer = (capabilities: Json, { method, params }: ServerAsk): boolean => {
   if (method === 'sampling/createMessage') {
     const { sampling } = capabilities;
     return isRecord(sampling) && (!('tools' in params) || isRecord(sampling['tools']));
@@ -27,7 +29,7 @@ export const canAnswer = (capabilities: Json, { method, params }: ServerAsk): bo
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** The form or address as a person is shown it. */
-export const elicitationText = (params: Json): string =>
+const elicitationText = (params: Json): string =>
   [text(params['message']), text(params['url'])]
     .filter((part) => part !== '')
     .join('\n')
@@ -85,8 +87,6 @@ const answerer =
     return elicits ? inQueue(ports, place, ask.params, signal) : undefined;
   };
 
-const lastOf = <T>(values: Iterable<T>): T | undefined => [...values].at(-1);
-
 /**
  * Who answers what is asked during a call. A connection asks whoever runs calls there, and where several run it must be
  * the same one: so it is one for all calls of a session, or of a client that is asked itself.
@@ -103,7 +103,7 @@ export const answererOf = (
     return place.answer;
   }
   client.answer ??= answerer(ports, place, client.capabilities, async ({ method, params }, signal) => {
-    const ask = lastOf(client.running.values())?.ask;
+    const ask = lastRunning(client)?.ask;
     return ask === undefined ? failure(refusedError, 'The client is gone') : ask(method, params, signal);
   });
   return client.answer;
@@ -121,3 +121,25 @@ export const askable = ({ capabilities: { sampling, roots } }: Exchange): Json =
   ...(sampling === undefined ? {} : { sampling }),
   ...(roots === undefined ? {} : { roots }),
 });
+
+/** Asks a client of the older revisions by a request of ours on the way to it; it answers with a message of its own. */
+export const askOver =
+  (client: Client, write: (message: Json) => void): NonNullable<Exchange['ask']> =>
+  (method, params, signal) =>
+    new Promise<Answered>((resolve) => {
+      const id = randomUUID();
+      const settle = (answered: Answered): void => {
+        client.asked.delete(id);
+        signal.removeEventListener('abort', cancel);
+        resolve(answered);
+      };
+      const cancel = (): void => {
+        write(
+          notification('notifications/cancelled', { requestId: id, reason: 'The server no longer asks' }),
+        );
+        settle(failure(refusedError, 'Cancelled'));
+      };
+      client.asked.set(id, settle);
+      signal.addEventListener('abort', cancel, { once: true });
+      write({ jsonrpc: '2.0', id, method, params });
+    });

@@ -4,12 +4,13 @@
  * when both are done.
  */
 import { problem } from '../../problems/index.ts';
-import type { Answered, Json } from '../connections/edge.ts';
+import type { Answered } from '../connections/edge.ts';
 import type { Decision, Wanted } from '../gate/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import { answererOf, askable, mayAsk } from './asks.ts';
 import type { GateRow } from './edge.ts';
 import { nameCharacters, shownCharacters } from './limits.ts';
-import { failure, invalidParams, isRecord, notification, passedOn } from './protocol.ts';
+import { failure, invalidParams, notification, passedOn } from './protocol.ts';
 import { notConnected, toldAsResult } from './refusals.ts';
 import type { Room } from './room.ts';
 import type { Round } from './rounds.ts';

@@ -4,15 +4,16 @@
  * nobody where two have one.
  */
 import type { Answered, Connection, Json } from '../connections/edge.ts';
+import { isSame } from './offer.ts';
 import { modern, notification } from './protocol.ts';
 import { notConnected, toldAsError } from './refusals.ts';
-import { isSame, type Room } from './room.ts';
-import { type Client, connectionOf, type Exchange, type Place } from './visits.ts';
+import type { Room } from './room.ts';
+import { type Client, connectionOf, lastRunning, type Place } from './visits.ts';
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 export const isLevel = (value: unknown): value is string => levels.includes(String(value));
 /** Whether a message is at least as severe as asked for; what no level of ours says is. */
-export const isLoud = (level: unknown, least: string | undefined): boolean =>
+const isLoud = (level: unknown, least: string | undefined): boolean =>
   least === undefined || !isLevel(level) || levels.indexOf(level) >= levels.indexOf(least);
 
 export const toolsChanged = 'notifications/tools/list_changed';
@@ -32,8 +33,6 @@ const tellListeners = ({ listeners }: Place, method: string, params: Json): void
   for (const { wants, tell } of [...listeners]) if (wants(method, params)) tell(method, params);
 };
 
-const lastOf = <T>(values: Iterable<T>): T | undefined => [...values].at(-1);
-
 const tellLog = ({ clients, anyone, exchanges }: Place, params: Json): void => {
   const message = notification('notifications/message', params);
   for (const exchange of exchanges) {
@@ -43,7 +42,7 @@ const tellLog = ({ clients, anyone, exchanges }: Place, params: Json): void => {
   for (const client of [...clients.values(), anyone]) {
     if (!isLoud(params['level'], client.level)) continue;
     // Beside the answer it was written for, where there is one.
-    const running: Exchange | undefined = lastOf(client.running.values());
+    const running = lastRunning(client);
     if (running?.era === 'older') running.send(message);
     else client.stream?.tell('notifications/message', params);
   }

@@ -3,7 +3,8 @@
  * and the two must agree; the revisions before said it once. Whether an envelope is well formed is judged by the
  * official SDK, once for each: a client sends the same one with every request.
  */
-import type { Json } from '../connections/edge.ts';
+import type { Json } from '../json.ts';
+import { decodedHeader } from '../param-headers.ts';
 import {
   type Era,
   headerMismatch,
@@ -46,21 +47,6 @@ const nameSource: Readonly<Record<string, 'name' | 'uri'>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
   'resources/read': 'uri',
-};
-
-const sentinel = /^=\?base64\?((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)\?=$/;
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** A header's value; one that no header could hold stands in base64. Undefined where it is neither. */
-export const decodedHeader = (value: string): string | undefined => {
-  if (!value.startsWith('=?base64?') || !value.endsWith('?=')) return value;
-  const [, base64] = sentinel.exec(value) ?? [];
-  if (base64 === undefined) return undefined;
-  try {
-    return utf8.decode(Buffer.from(base64, 'base64'));
-  } catch {
-    return undefined;
-  }
 };
 
 export const disagree = (header: string, body: string): Refusal => ({

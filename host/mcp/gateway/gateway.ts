@@ -9,6 +9,7 @@ import { ok, refuse } from '../../problems/index.ts';
 import { openUpstreams } from './changes.ts';
 import { openDesk } from './desk.ts';
 import type { Gateway, OpenGateway } from './edge.ts';
+import { gatewayRoot } from './enter.ts';
 import { openJudge } from './envelope.ts';
 import { serveHttp } from './http.ts';
 import { connections, pulseMs as limitMs } from './limits.ts';
@@ -18,7 +19,9 @@ import { openRoom } from './room.ts';
 import { openRounds } from './rounds.ts';
 import { openVisits } from './visits.ts';
 
+/** Headers of a request, bytes. */
 const headerBytes = 16 * 1024;
+/** Time for the headers, for the whole request, and of a connection that asks nothing, ms. */
 const headersMs = 10_000;
 const requestMs = 30_000;
 const idleMs = 65_000;
@@ -72,7 +75,7 @@ export const openGateway = async ({
   const gateway: Gateway = {
     port,
     address: (alias) => {
-      const url = `http://127.0.0.1:${port}/v1/gateway/${alias}`;
+      const url = `http://127.0.0.1:${port}${gatewayRoot}${alias}`;
       return { url, command: shim.command, args: [...shim.args, url] };
     },
     admit: visits.admit,

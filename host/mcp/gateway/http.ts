@@ -4,79 +4,24 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  bearerOf,
-  challenge,
-  isLocal,
-  parseBody,
-  readBytes,
-  sendError,
-  sendPlain,
-} from '../../http/index.ts';
+import { parseBody, readBytes, sendError, sendPlain } from '../../http/index.ts';
 import { bodyBytes, bodyDepth } from '../channel/limits.ts';
-import type { Answered, Json } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
+import { askOver } from './asks.ts';
 import { type Desk, newExchange } from './desk.ts';
+import { enter, oneOf } from './enter.ts';
 import type { Judged, Refusal } from './envelope.ts';
 import { listenModern, listenOlder } from './listen.ts';
 import { negotiated, noMethod, type Settled } from './methods.ts';
 import { paramHeaderFault } from './params.ts';
-import { failure, invalidParams, isId, isRecord, missingCapability, refusedError } from './protocol.ts';
-import { type HttpAnswer, openAnswer } from './stream.ts';
-import {
-  addClient,
-  type Client,
-  type Exchange,
-  endClient,
-  newClient,
-  type Place,
-  type Session,
-  sessionEnded,
-} from './visits.ts';
+import { failure, invalidParams, isId, missingCapability, refusedError } from './protocol.ts';
+import { openAnswer } from './stream.ts';
+import { addClient, type Client, endClient, newClient, type Place, sessionEnded } from './visits.ts';
 
 /** A refused body is not read; the connection ends with the answer. */
 const closing = { connection: 'close' };
-const root = '/v1/gateway/';
 /** Of a session ID of the protocol that is not, or no longer, known. */
 const noSession = -32_001;
-
-const one = (value: string | string[] | undefined): string | undefined =>
-  typeof value === 'string' ? value : value?.[0];
-
-export type Entered = { readonly session: Session; readonly place: Place };
-
-/** Host and Origin, path, token, server; the refusal has been sent where it answers nothing. */
-export const enter = (
-  desk: Desk,
-  request: IncomingMessage,
-  refuse: (status: number, message: string, headers?: Readonly<Record<string, string>>) => void,
-): Entered | undefined => {
-  if (!isLocal(request.headers.host, one(request.headers.origin))) {
-    refuse(403, 'This Host or Origin is not served.');
-    return undefined;
-  }
-  const url = request.url ?? '';
-  const query = url.indexOf('?');
-  const path = query < 0 ? url : url.slice(0, query);
-  const alias = path.slice(root.length);
-  if (!path.startsWith(root) || !/^[A-Za-z0-9_-]{1,64}$/.test(alias)) {
-    refuse(404, 'Nothing is here.');
-    return undefined;
-  }
-  const { authorization } = request.headers;
-  const token = authorization === undefined ? undefined : bearerOf(authorization);
-  const session = token === undefined ? undefined : desk.visits.of(token);
-  if (session === undefined) {
-    const why = authorization === undefined ? 'no-token' : 'wrong-token';
-    refuse(401, 'A token of a session is needed.', { 'www-authenticate': challenge(why) });
-    return undefined;
-  }
-  const place = desk.placeOf(session, alias);
-  if (place === undefined) {
-    refuse(404, 'The session has no such server.');
-    return undefined;
-  }
-  return { session, place };
-};
 
 const accepts = (request: IncomingMessage, ...types: readonly string[]): boolean => {
   const { accept } = request.headers;
@@ -92,13 +37,7 @@ const answerRefusal = (
   sendPlain(response, {
     status,
     headers: { 'content-type': 'application/json' },
-    parts: [
-      JSON.stringify({
-        jsonrpc: '2.0',
-        error: { code, message, ...(data === undefined ? {} : { data }) },
-        id,
-      }),
-    ],
+    parts: [JSON.stringify({ jsonrpc: '2.0', ...failure(code, message, data), id })],
   });
 
 const accepted = (response: ServerResponse): void => {
@@ -108,7 +47,7 @@ const accepted = (response: ServerResponse): void => {
 
 /** Undefined where it names one that is not known. */
 const clientOf = (request: IncomingMessage, place: Place): Client | undefined => {
-  const id = one(request.headers['mcp-session-id']);
+  const id = oneOf(request.headers['mcp-session-id']);
   if (id === undefined) return place.anyone;
   const client = place.clients.get(id);
   if (client === undefined) return undefined;
@@ -116,27 +55,6 @@ const clientOf = (request: IncomingMessage, place: Place): Client | undefined =>
   place.clients.set(id, client);
   return client;
 };
-
-/** Asks the client over the answer that is open to it; it answers with a request of its own. */
-const askOver =
-  (client: Client, answer: HttpAnswer): NonNullable<Exchange['ask']> =>
-  (method, params, signal) =>
-    new Promise<Answered>((resolve) => {
-      const id = randomUUID();
-      const settle = (answered: Answered): void => {
-        client.asked.delete(id);
-        signal.removeEventListener('abort', cancel);
-        resolve(answered);
-      };
-      const cancel = (): void => {
-        const params = { requestId: id, reason: 'The server no longer asks' };
-        answer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
-        settle(failure(refusedError, 'Cancelled'));
-      };
-      client.asked.set(id, settle);
-      signal.addEventListener('abort', cancel, { once: true });
-      answer.send({ jsonrpc: '2.0', id, method, params });
-    });
 
 const statusOf = (settled: Settled): number => {
   if (settled === noMethod) return 404;
@@ -181,7 +99,7 @@ const serveRequest = async (
   const exchange = newExchange(place, mine, { era, id, params }, asked, {
     send: answer.send,
     pulse: answer.pulse,
-    ...(era === 'older' && mine.id !== '' ? { ask: askOver(mine, answer) } : {}),
+    ...(era === 'older' && mine.id !== '' ? { ask: askOver(mine, answer.send) } : {}),
   });
   let isAnswered = false;
   response.once('close', () => {

@@ -8,17 +8,17 @@ import type { Duplex } from 'node:stream';
 import { parseBody } from '../../http/index.ts';
 import { frameLines } from '../../processes/index.ts';
 import { bodyDepth } from '../channel/limits.ts';
-import type { Answered, Json } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
+import { askOver } from './asks.ts';
 import { type Desk, newExchange } from './desk.ts';
-import { enter } from './http.ts';
+import { enter } from './enter.ts';
 import { lineBytes, streamBytes } from './limits.ts';
 import { listenModern, listenOlder } from './listen.ts';
 import { negotiated } from './methods.ts';
-import { failure, type Id, invalidRequest, isId, isRecord, refusedError } from './protocol.ts';
+import { failure, type Id, invalidRequest, isId, refusedError } from './protocol.ts';
 import {
   addClient,
   type Client,
-  type Exchange,
   endClient,
   type Listener,
   newClient,
@@ -26,7 +26,8 @@ import {
   sessionEnded,
 } from './visits.ts';
 
-export const upgradeName = 'jupiter-mcp-lines';
+/** In the header `upgrade`; `bin/gateway-shim.mjs` asks for it. */
+const upgradeName = 'jupiter-mcp-lines';
 
 const refuse = (
   socket: Duplex,
@@ -53,25 +54,8 @@ const serveLines = (desk: Desk, socket: Duplex, place: Place): ((chunk: Buffer) 
     socket.write(`${JSON.stringify(message)}\n`);
     if (socket.writableLength > streamBytes) socket.destroy();
   };
-  const fail = (code: number, message: string, id: unknown = null): void =>
-    write({ jsonrpc: '2.0', error: { code, message }, id });
-
-  const ask: NonNullable<Exchange['ask']> = (method, params, signal) =>
-    new Promise<Answered>((resolve) => {
-      const id = randomUUID();
-      const settle = (answered: Answered): void => {
-        client.asked.delete(id);
-        signal.removeEventListener('abort', cancel);
-        resolve(answered);
-      };
-      const cancel = (): void => {
-        write({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
-        settle(failure(refusedError, 'Cancelled'));
-      };
-      client.asked.set(id, settle);
-      signal.addEventListener('abort', cancel, { once: true });
-      write({ jsonrpc: '2.0', id, method, params });
-    });
+  const fail = (code: number, message: string, id: unknown = null, data?: unknown): void =>
+    write({ jsonrpc: '2.0', ...failure(code, message, data), id });
 
   /** From `initialize` on the connection is one client of the older revisions. */
   const start = (params: Json): void => {
@@ -90,11 +74,7 @@ const serveLines = (desk: Desk, socket: Duplex, place: Place): ((chunk: Buffer) 
     const judged = await desk.judge(undefined, body.value);
     if ('refusal' in judged) {
       const { code, message, data } = judged.refusal;
-      return write({
-        jsonrpc: '2.0',
-        error: { code, message, ...(data === undefined ? {} : { data }) },
-        id: judged.id,
-      });
+      return fail(code, message, judged.id, data);
     }
     const { message, era } = judged;
     if (message.kind === 'answer') return client.asked.get(message.id)?.(message.answered);
@@ -121,7 +101,7 @@ const serveLines = (desk: Desk, socket: Duplex, place: Place): ((chunk: Buffer) 
     const exchange = newExchange(place, client, { era, id, params }, judged, {
       send: write,
       pulse: () => {},
-      ...(era === 'older' ? { ask } : {}),
+      ...(era === 'older' ? { ask: askOver(client, write) } : {}),
     });
     const { signal } = exchange.stop;
     // Whoever cancelled gets no answer; whoever did not would wait for one.

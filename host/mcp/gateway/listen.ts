@@ -2,12 +2,12 @@
  * Who hears of changes. In 2026-07-28 a request says which ones and its answer is the stream; before, a client opens a
  * stream for whatever concerns it.
  */
-import type { Json } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import { toolsChanged } from './changes.ts';
 import type { Desk } from './desk.ts';
 import { streams, subscriptions } from './limits.ts';
 import type { Settled } from './methods.ts';
-import { type Id, invalidParams, isRecord, metaKey, metaOf, notification, refusedError } from './protocol.ts';
+import { type Id, invalidParams, metaKey, metaOf, notification, refusedError } from './protocol.ts';
 import type { Client, Listener, Place } from './visits.ts';
 
 const updated = 'notifications/resources/updated';
@@ -19,7 +19,7 @@ const flags: readonly (readonly [string, string, string])[] = [
 ];
 
 /** Pure: of what a client wants to hear, what there is to hear. */
-export const honored = (wanted: Json, capabilities: Json): Json => {
+const honored = (wanted: Json, capabilities: Json): Json => {
   const uris = wanted['resourceSubscriptions'];
   const can = (name: string, key: string): boolean => {
     const capability = capabilities[name];

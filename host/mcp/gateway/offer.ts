@@ -12,8 +12,6 @@ export interface Offer {
   readonly byName: ReadonlyMap<string, { readonly original: string; readonly tool: Json }>;
 }
 
-export const nothing: Offer = { tools: [], byName: new Map() };
-
 /** Pure. `allowed`: the server's own names; undefined: all. */
 export const offerOf = (alias: string, tools: readonly Json[], allowed?: readonly string[]): Offer => {
   const named = tools.filter((tool) => typeof tool['name'] === 'string');
@@ -44,6 +42,9 @@ export const isSame = (a: Offer, b: Offer): boolean =>
       (tool, at) => tool === b.tools[at] || JSON.stringify(tool) === JSON.stringify(b.tools[at]),
     ));
 
+/** Offers remembered of one list of tools: two readings of policy, and a few aliases. */
+const rememberedOfList = 32;
+
 /** Offers made before, by the list they were made of; a connection keeps its list while nothing changed. */
 export const rememberOffers = () => {
   const known = new WeakMap<readonly Json[], Map<string, Offer>>();
@@ -52,8 +53,7 @@ export const rememberOffers = () => {
     known.set(tools, of);
     const key = JSON.stringify([alias, allowed]);
     const offer = of.get(key) ?? offerOf(alias, tools, allowed);
-    // Two readings of policy, and a few aliases.
-    if (of.size > 32) of.clear();
+    if (of.size > rememberedOfList) of.clear();
     of.set(key, offer);
     return offer;
   };

@@ -3,9 +3,9 @@
  * as `Mcp-Param-…` as well. What is not said twice alike is refused, so that nothing on the way decides by another value
  * than the server.
  */
-import type { Json } from '../connections/edge.ts';
-import { decodedHeader, disagree, type Headers, type Refusal } from './envelope.ts';
-import { isRecord } from './protocol.ts';
+import { isRecord, type Json } from '../json.ts';
+import { decodedHeader, headerMark, headerName, headerText, markedName } from '../param-headers.ts';
+import { disagree, type Headers, type Refusal } from './envelope.ts';
 
 interface Declared {
   readonly path: readonly string[];
@@ -15,14 +15,13 @@ interface Declared {
 
 /** Levels of `properties` that are looked through. */
 const deepest = 16;
-const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 const declaredIn = (schema: unknown, path: readonly string[] = []): readonly Declared[] => {
   if (!isRecord(schema) || path.length > deepest) return [];
   const { type } = schema;
-  const header = schema['x-mcp-header'];
+  const header = schema[headerMark];
   const own =
-    path.length > 0 && typeof header === 'string' && token.test(header)
+    path.length > 0 && typeof header === 'string' && markedName.test(header)
       ? [{ path, header, numeric: type === 'integer' || type === 'number' }]
       : [];
   const properties = isRecord(schema['properties']) ? Object.entries(schema['properties']) : [];
@@ -42,22 +41,15 @@ const valueAt = (root: unknown, path: readonly string[]): unknown => {
   return node;
 };
 
-const written = (value: unknown): string | undefined => {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'boolean') return String(value);
-  const isPlain = typeof value === 'number' && (!Number.isInteger(value) || Number.isSafeInteger(value));
-  return isPlain ? String(value) : undefined;
-};
-
 const decimal = /^-?\d+(\.\d+)?$/;
 
 /** Of a call in 2026-07-28 over HTTP. */
 export const paramHeaderFault = (tool: Json, args: unknown, headers: Headers): Refusal | undefined => {
   for (const { path, header, numeric } of declaredBy(tool)) {
     const value = valueAt(args, path);
-    const text = written(value);
+    const text = headerText(value);
     if (text === undefined) continue;
-    const name = `Mcp-Param-${header}`;
+    const name = headerName(header);
     const given = headers[name.toLowerCase()];
     const body = `the body carries ${path.join('.')}=${JSON.stringify(value)}`;
     if (typeof given !== 'string') return disagree(name, `${body}, the header ${name} is absent`);

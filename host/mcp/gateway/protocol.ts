@@ -2,7 +2,8 @@
  * The protocol as data: revisions, errors, the shapes of messages, and what of a message belongs to one hop only. The
  * gateway passes JSON values on as they are; it looks at what stands here and at nothing else.
  */
-import type { Answered, Json } from '../connections/edge.ts';
+import type { Answered } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 
 export const modern = '2026-07-28';
 /** Revisions with `initialize`, the newest first. */
@@ -19,7 +20,6 @@ export const refusedError = -32_000;
 export const headerMismatch = -32_020;
 export const missingCapability = -32_021;
 export const unsupportedVersion = -32_022;
-export const urlElicitation = -32_042;
 
 export const metaKey = {
   version: 'io.modelcontextprotocol/protocolVersion',
@@ -35,8 +35,6 @@ export const metaKey = {
 export type Id = string | number;
 export type Era = 'modern' | 'older';
 
-export const isRecord = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 export const isId = (value: unknown): value is Id =>
   (typeof value === 'string' && value.length <= 1_024) || Number.isSafeInteger(value);
 

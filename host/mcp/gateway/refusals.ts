@@ -17,7 +17,7 @@ export const toldAsResult = (found: Problem): Extract<Answered, { readonly resul
 export const toldAsError = (found: Problem): Extract<Answered, { readonly error: unknown }> =>
   failure(internalError, sentence(found).replaceAll('\n', ' '), { code: found.code });
 
-export const stateIn = (status: ConnectionStatus): string => {
+const stateIn = (status: ConnectionStatus): string => {
   if (status.state === 'disabled') return `disabled: ${status.reason}`;
   return status.state === 'failed' ? `failed: ${status.problem.message}` : status.state;
 };

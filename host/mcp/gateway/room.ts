@@ -3,10 +3,10 @@
  * turn runs the list of tools is the one it began with; a server that had told nothing yet when it began joins the turn
  * when it does.
  */
-import type { Json } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import type { GatewayPorts } from './edge.ts';
-import { isSame, nothing, type Offer, rememberOffers } from './offer.ts';
-import { isRecord, metaKey } from './protocol.ts';
+import { type Offer, rememberOffers } from './offer.ts';
+import { metaKey } from './protocol.ts';
 import type { Rounds } from './rounds.ts';
 import { connectionOf, type Place } from './visits.ts';
 
@@ -136,5 +136,3 @@ export const openRoom = (ports: GatewayPorts, own: Own, rounds: Rounds): Room =>
     },
   };
 };
-
-export { isSame, nothing };

@@ -4,9 +4,10 @@
  * arguments are not read a second time, so what runs is what was decided.
  */
 import { randomUUID } from 'node:crypto';
-import type { Answered, Json, ServerAsk } from '../connections/edge.ts';
+import type { Answered, ServerAsk } from '../connections/edge.ts';
+import { isRecord, type Json } from '../json.ts';
 import { roundMs } from './limits.ts';
-import { failure, invalidParams, isRecord } from './protocol.ts';
+import { failure, invalidParams } from './protocol.ts';
 import type { Exchange, Place } from './visits.ts';
 
 interface Question {

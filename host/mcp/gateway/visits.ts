@@ -108,6 +108,9 @@ export const newClient = (id: string, version: string, capabilities: Json): Clie
   stream: undefined,
 });
 
+/** Its newest request that waits. */
+export const lastRunning = ({ running }: Client): Exchange | undefined => [...running.values()].at(-1);
+
 const tokenBytes = 32;
 const newToken = (): string => randomBytes(tokenBytes).toString('base64url');
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -19,6 +19,10 @@ export const station = codes({
     message: 'The home can be written or read by other users.',
     fix: 'Run `chmod 700` on it.',
   },
+  'station/lingers': {
+    message: 'The station has stopped everything, but its process has not ended.',
+    fix: 'Look at the process; end it if it stays. Nothing of the home is open any more.',
+  },
   'station/bad-request': {
     message: 'The station could not read the request.',
     fix: 'Use a `jupiter` of the same version as the station.',

@@ -11,5 +11,10 @@ export interface TranspileJob {
   readonly generatorPages: number;
 }
 export type TranspileReply =
-  | { readonly ok: true; readonly files: readonly (readonly [string, Uint8Array])[] }
+  | {
+      readonly ok: true;
+      readonly files: readonly (readonly [string, Uint8Array])[];
+      /** The generator as this worker compiled it, for the host to hold: it is not run there. */
+      readonly generator: readonly WebAssembly.Module[];
+    }
   | { readonly ok: false; readonly reason: 'output' | 'failed'; readonly message: string };

@@ -23,6 +23,22 @@ export interface TranspileBounds {
 const generatorPages = 16_384;
 const fileName = /^g(\.core([1-9][0-9]{0,3})?\.wasm|\.js)$/;
 
+/** How long the generator's compiled code outlives its last use, ms. */
+const warmMs = 10_000;
+const warm: { generator: readonly WebAssembly.Module[] } = { generator: [] };
+let cooling: NodeJS.Timeout | undefined;
+/**
+ * V8 compiles a module's functions when they are called first, which is two thirds of a transpilation, and shares
+ * that work between all who compile the same bytes while one of them is held. Bundles have several components.
+ */
+const keepWarm = (generator: readonly WebAssembly.Module[]): void => {
+  warm.generator = generator;
+  clearTimeout(cooling);
+  cooling = setTimeout(() => {
+    warm.generator = [];
+  }, warmMs).unref();
+};
+
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const readable = (url: string): string => `--allow-fs-read=${fileURLToPath(new URL('.', url))}*`;
 
@@ -94,7 +110,10 @@ export const transpile = (
   const timer = setTimeout(() => end(limit(`more than ${bounds.deadlineMs} ms`)), bounds.deadlineMs);
   worker.stdout.resume();
   worker.stderr.resume();
-  worker.on('message', (reply: TranspileReply) => end(checked(reply, bounds)));
+  worker.on('message', (reply: TranspileReply) => {
+    if (reply.ok) keepWarm(reply.generator);
+    end(checked(reply, bounds));
+  });
   worker.on('error', (error: Error & { code?: string }) =>
     end(
       error.code === 'ERR_WORKER_OUT_OF_MEMORY'

@@ -24,11 +24,14 @@ registerHooks({
 /** No generator table is bounded by this: it has one, of fixed size. */
 const anyTable = 2 ** 32 - 1;
 const compile = WebAssembly.compile;
-const bounded = (bytes: Uint8Array | ArrayBuffer): Promise<WebAssembly.Module> => {
+const generator: WebAssembly.Module[] = [];
+const bounded = async (bytes: Uint8Array | ArrayBuffer): Promise<WebAssembly.Module> => {
   const source = bytes instanceof ArrayBuffer ? new Uint8Array(bytes) : bytes;
   const module = readCoreModule(source, 0, source.length);
   const maxima = { memories: module.memories.map(() => job.generatorPages), table: anyTable };
-  return compile(Buffer.concat(limitCoreModule(source, module, maxima)));
+  const compiled = await compile(Buffer.concat(limitCoreModule(source, module, maxima)));
+  generator.push(compiled);
+  return compiled;
 };
 Object.defineProperty(WebAssembly, 'compile', { value: bounded });
 
@@ -61,7 +64,7 @@ const run = async (): Promise<TranspileReply> => {
   for (const [name, content] of files) {
     if (name.endsWith('.wasm')) await compile(content);
   }
-  return { ok: true, files };
+  return { ok: true, files, generator };
 };
 
 run().then(
