@@ -6,6 +6,7 @@
 import { format as formats } from '@cfworker/json-schema';
 import { arrayChecks, objectChecks } from './containers.ts';
 import { type Check, equals, isObject, type Make, type Misfit, misfit, type Schema } from './misfit.ts';
+import { matcherOf } from './patterns.ts';
 
 const typeOf = (value: unknown): string => {
   if (value === null) return 'null';
@@ -63,10 +64,10 @@ const textCheck = (schema: Schema): Check | undefined => {
   const { minLength, maxLength, pattern, format } = schema;
   const least = Number(minLength ?? 0);
   const most = Number(maxLength ?? Number.POSITIVE_INFINITY);
-  const expression = typeof pattern === 'string' ? new RegExp(pattern, 'u') : undefined;
+  const matches = typeof pattern === 'string' ? matcherOf(pattern) : undefined;
   const formed = typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
   const bounded = least > 0 || most < Number.POSITIVE_INFINITY;
-  if (!bounded && expression === undefined && formed === undefined) return undefined;
+  if (!bounded && matches === undefined && formed === undefined) return undefined;
   return (value) => {
     if (typeof value !== 'string') return undefined;
     if (bounded) {
@@ -75,7 +76,7 @@ const textCheck = (schema: Schema): Check | undefined => {
         return misfit(`is shorter than ${least}`);
       if (value.length > most && lengthOf(value) > most) return misfit(`is longer than ${most}`);
     }
-    if (expression !== undefined && !expression.test(value)) return misfit('does not match its pattern');
+    if (matches?.(value) === false) return misfit('does not match its pattern');
     return formed === undefined || formed(value) === true ? undefined : misfit(`is not a ${format}`);
   };
 };

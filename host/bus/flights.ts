@@ -19,7 +19,7 @@ export const inFlightBatches = 2;
  */
 const sharedMs = 250;
 const sharedFlights = 1;
-const sharedBatch = 24;
+const sharedBatch = 12;
 const sharedTurn = 4;
 
 export interface LaneHost {

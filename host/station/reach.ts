@@ -37,6 +37,8 @@ export interface ReachOptions {
   readonly gateway: () => Promise<Result<(alias: string) => GatewayAddress>>;
   /** Folder servers of the policy are started in. */
   readonly home: string;
+  /** Other servers are dialled, and have other secrets; whoever looked at them first. */
+  readonly changed: () => void;
 }
 
 /** Sessions known at a time; those that are over are forgotten. */
@@ -50,7 +52,7 @@ interface Known {
   readonly asker: string;
   readonly project: ProjectServers | undefined;
   readonly config: SessionServers | undefined;
-  seen?: { readonly revision: string; readonly servers: readonly GatewayServer[] };
+  seen?: { readonly turn: number; readonly servers: readonly GatewayServer[] };
 }
 
 export interface Reach {
@@ -71,7 +73,7 @@ export interface Reach {
   readonly entries: () => readonly ServerEntry[];
 }
 
-export const openReach = ({ policy, connections, gateway, home }: ReachOptions): Reach => {
+export const openReach = ({ policy, connections, gateway, home, changed }: ReachOptions): Reach => {
   const known = new Map<string, Known>();
 
   const entriesOf = (session?: Known): readonly ServerEntry[] =>
@@ -132,11 +134,15 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
   let dialled: { readonly revision: string; readonly sessions: number } | undefined;
   /** Sessions that came or went with servers of their own. */
   let changes = 0;
+  /** How often servers were dialled anew: a policy that was changed and changed back is not what it was. */
+  let turn = 0;
   const reconcile = (): boolean => {
     const { revision } = policy();
     if (dialled?.revision === revision && dialled.sessions === changes) return false;
     dialled = { revision, sessions: changes };
+    turn += 1;
     connections.reconcile(entries());
+    changed();
     return true;
   };
 
@@ -164,13 +170,11 @@ export const openReach = ({ policy, connections, gateway, home }: ReachOptions):
     },
     servers: (id) => {
       const session = known.get(id);
-      const { revision, problems } = policy();
+      const { problems } = policy();
       // A policy that cannot be read grants nothing, whatever the session brought along.
       if (session === undefined || problems.length > 0) return [];
-      if (session.seen?.revision !== revision) {
-        reconcile();
-        session.seen = { revision, servers: served(session) };
-      }
+      reconcile();
+      if (session.seen?.turn !== turn) session.seen = { turn, servers: served(session) };
       return session.seen.servers;
     },
     bringsServers: (id) => {

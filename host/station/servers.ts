@@ -70,6 +70,7 @@ export const openServers = (options: ServersOptions): Servers => {
     policy,
     connections,
     home: options.home,
+    changed: () => refreshed(),
     gateway: async () => {
       opening ??= open();
       const opened = await opening;
@@ -115,7 +116,7 @@ export const openServers = (options: ServersOptions): Servers => {
     secrets = { names: new Set(names), values: all };
   };
   const reconcile = (): void => {
-    if (reach.reconcile()) refreshed();
+    reach.reconcile();
   };
   reconcile();
 

@@ -20,8 +20,12 @@ export interface Tokens {
   readonly all: () => readonly { readonly session: string; readonly token: string }[];
 }
 
-/** A value of a header or of a variable and nothing else: text of a prompt cannot look like this in JSON. */
-const place = /"value":"(Bearer )?\$\{jupiter\.token:([A-Za-z0-9-]{1,64})\}"/g;
+/**
+ * That header and that variable and nothing else: text of a prompt cannot look like this in JSON, and the value of an
+ * option is no such place either.
+ */
+const place =
+  /"name":"(Authorization","value":"Bearer |JUPITER_GATEWAY_TOKEN","value":")\$\{jupiter\.token:([A-Za-z0-9-]{1,64})\}"/g;
 
 export const openTokens = ({ gateway, provides, changed }: TokensOptions): Tokens => {
   /** By the process that was given it. */
@@ -31,7 +35,8 @@ export const openTokens = ({ gateway, provides, changed }: TokensOptions): Token
     const open = gateway();
     if (open === undefined || !provides(component, session)) return undefined;
     const known = held.get(process);
-    if (known?.session === session) return known.token;
+    // A process works for one session: that of another one is not its to have.
+    if (known !== undefined) return known.session === session ? known.token : undefined;
     const token = open.admit(session);
     held.set(process, { session, token });
     changed();
@@ -41,9 +46,9 @@ export const openTokens = ({ gateway, provides, changed }: TokensOptions): Token
   return {
     filled: (component, process, text) =>
       text.includes('{jupiter.token:')
-        ? text.replace(place, (whole, scheme: string | undefined, session: string) => {
+        ? text.replace(place, (whole, name: string, session: string) => {
             const token = tokenFor(component, process, session);
-            return token === undefined ? whole : `"value":"${scheme ?? ''}${token}"`;
+            return token === undefined ? whole : `"name":"${name}${token}"`;
           })
         : text,
     ended: (process) => {

@@ -342,7 +342,7 @@ test('M13: secrets are the variables that are named, and texts that stand in the
     entry(
       {
         type: 'http',
-        url: 'https://h/${PATH_KEY}',
+        url: 'https://h/${PATH_KEY}/v1/mcp/Zk4r81pQx0TbN72mWc9L?api_key=in-a-query&session=a1b2c3d4e5f6a7b8&lang=english#x',
         headers: { Authorization: 'Bearer abcdef-123', 'X-Both': 'pre-fix-${ONE}', Accept: 'text/html' },
       },
       { bearer: 'BEARER' },
@@ -350,7 +350,19 @@ test('M13: secrets are the variables that are named, and texts that stand in the
     entry({
       type: 'stdio',
       command: '${BIN}/x',
-      args: ['--key=${TWO}'],
+      args: [
+        '--key=${TWO}',
+        '--api-key=in-an-option',
+        '--token',
+        'in-an-argument',
+        '--verbose',
+        '@scope/server-everything@2026.1.2',
+        'server-everything-2026.12.31',
+        'AUTH=in-a-pair',
+        '--db',
+        'postgres://me:pass-of-db@db/x',
+        'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+      ],
       env: {
         API_KEY: 'plainly a secret',
         NODE_ENV: 'production',
@@ -369,6 +381,14 @@ test('M13: secrets are the variables that are named, and texts that stand in the
   assert.deepEqual(Object.fromEntries(literals), {
     'x.headers.Authorization': 'abcdef-123',
     'x.headers.X-Both': 'pre-fix-',
+    'x.url': 'in-a-query',
+    'x.url (1)': 'a1b2c3d4e5f6a7b8',
+    'x.url (2)': 'Zk4r81pQx0TbN72mWc9L',
+    'x.args': 'in-an-option',
+    'x.args (6)': 'in-an-argument',
+    'x.args (7)': 'in-a-pair',
+    'x.args (8)': 'pass-of-db',
+    'x.args (9)': 'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
     'x.env.API_KEY': 'plainly a secret',
     'x.env.MADE': 'x8Jq2LmPz0Rt5Vw9',
     'x.env.URL': 'pass-word',

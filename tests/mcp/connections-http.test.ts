@@ -332,3 +332,20 @@ test('a call that is given up ends at the server, of either revision', async (t)
     await new Promise(setImmediate);
   assert.deepEqual(connection.status(), { state: 'connected' });
 });
+
+test('a server that ends each stream at once and says `retry: 0` is not asked again without a pause', async (t) => {
+  const taken: number[] = [];
+  const third = Promise.withResolvers<void>();
+  const server = await startRawHttp(t, ({ method }, response) => {
+    if (method !== 'GET') return false;
+    taken.push(performance.now());
+    if (taken.length === 3) third.resolve();
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end('id: 1\nretry: 0\ndata: \n\n');
+    return true;
+  });
+  const desk = await openDialled(t, () => [address('eager', server.url)]);
+  await desk.connected('eager');
+  await third.promise;
+  const [first = 0, , last = 0] = taken;
+  assert.ok(last - first >= 400, `${last - first} ms for two more streams`);
+});

@@ -162,15 +162,24 @@ test('M4: 5 MB in one line is delivered; what is over the limit is refused by na
 
 test('M5: 101 tools at 50 a page are 101; a list without an end is refused', async (t) => {
   const tools = Array.from({ length: 101 }, (_, n) => ({ name: `tool-${n}`, inputSchema: {} }));
-  const desk = await openDialled(t, () => [
-    raw('pages', { tools, page: 50 }),
-    raw('endless', { tools, page: 1, endless: true }),
-    raw('repeats', { tools: tools.slice(0, 2), page: 1, repeats: true }),
-  ]);
+  const desk = await openDialled(
+    t,
+    () => [
+      raw('pages', { tools, page: 50 }),
+      raw('endless', { tools, page: 1, endless: true }),
+      raw('vast', {
+        tools: Array.from({ length: 3 }, (_, n) => ({ name: `t-${n}`, description: 'x'.repeat(15_000) })),
+        page: 1,
+      }),
+      raw('repeats', { tools: tools.slice(0, 2), page: 1, repeats: true }),
+    ],
+    { limits: { listUnits: 40_000 } },
+  );
   const connection = await desk.connected('pages');
   assert.deepEqual(connection.tools(), tools);
   for (const [name, evidence] of [
     ['endless', 'more than 200 pages'],
+    ['vast', 'more than 40000 characters'],
     ['repeats', 'a page that refers to itself or to one before'],
   ] as const) {
     const found = await desk.until(name, ({ status }) => status().state === 'failed');
@@ -524,4 +533,35 @@ test('entries: disabled and faulty ones are never dialled; changed ones are dial
   assert.deepEqual(desk.get('changes').tools(), []);
   resultOf(await kept.request('tools/call', { name: 'echo' }));
   assert.equal(desk.journalled().filter((line) => line.startsWith('start')).length, 2);
+});
+
+test('what the station notes of a server is not taken for what the server said', async (t) => {
+  const desk = await openDialled(t, () => [raw('ends', { exits: 3, stderr: ['no key\n'] })], {
+    limits: { backoffMs: 5 },
+  });
+  let failures = 0;
+  const ends = await desk.until('ends', ({ status }) => {
+    if (status().state === 'failed') failures += 1;
+    return failures >= 3;
+  });
+  const status = ends.status();
+  assert.ok(status.state === 'failed');
+  assert.match(status.problem.evidence ?? '', /last in its log: /);
+  assert.doesNotMatch(status.problem.evidence ?? '', /not connected/);
+});
+
+test('one call asks a person a hundred times at most', async (t) => {
+  const desk = await openDialled(t, () => [raw('curious')]);
+  const connection = await desk.connected('curious');
+  let asked = 0;
+  const params = { name: 'ask', arguments: { method: 'elicitation/create', times: 101 } };
+  const onAsk = async () => {
+    asked += 1;
+    return { action: 'decline' };
+  };
+  const { answer } = resultOf(await connection.request('tools/call', params, { onAsk })) as {
+    answer: { message?: string };
+  };
+  assert.equal(asked, 100);
+  assert.match(answer.message ?? '', /more than 100 questions of one call/);
 });

@@ -41,6 +41,7 @@ const desk = async (t: TestContext) => {
     policy,
     connections,
     home: dir,
+    changed: () => {},
     gateway: async () => ok((alias: string) => ({ url: alias, command: 'shim', args: [] })),
   });
   reach.reconcile();

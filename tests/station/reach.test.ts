@@ -46,11 +46,15 @@ const desk = async (t: TestContext) => {
   });
   let text = JSON.stringify(base);
   let gateways = 0;
+  let changes = 0;
   const policy = (): Policy => readPolicy(Buffer.from(text), 'policy.jsonc');
   const reach = openReach({
     policy,
     connections,
     home: dir,
+    changed: () => {
+      changes += 1;
+    },
     gateway: async () => {
       gateways += 1;
       return ok((alias: string) => ({ url: `http://gate/${alias}`, command: 'shim', args: [alias] }));
@@ -70,6 +74,7 @@ const desk = async (t: TestContext) => {
     ask,
     names,
     gateways: () => gateways,
+    changes: () => changes,
     write: (value: unknown) => {
       text = typeof value === 'string' ? value : JSON.stringify(value);
     },
@@ -107,6 +112,35 @@ test('what policy takes away is gone at the next look, and a policy that cannot 
   assert.deepEqual(keys(), ['policy/For All', 'session:s-1/own']);
   write('{');
   assert.deepEqual(names('s-1'), []);
+});
+
+test('a policy that was changed and changed back leaves no session with a connection that is gone', async (t) => {
+  const { ask, reach, connections, write } = await desk(t);
+  await ask('s-1', 'one');
+  const found = () => reach.servers('s-1').find(({ original }) => original === 'For All')?.upstream;
+  const before = found();
+  for (const between of ['{ broken', { ...base, mcpServers: {} }]) {
+    write(between);
+    reach.reconcile();
+    write(base);
+    const after = found();
+    assert.ok(after !== undefined && after !== before);
+    assert.equal(after, connections.get('policy/For All'));
+  }
+});
+
+test('whoever looks first after policy changed, what its servers hold secret is known', async (t) => {
+  const { ask, reach, changes, write } = await desk(t);
+  await ask('s-1', 'one');
+  const before = changes();
+  write({
+    ...base,
+    mcpServers: { ...base.mcpServers, more: { ...nowhere, headers: { 'X-Key': 'abcdef' } } },
+  });
+  reach.servers('s-1');
+  assert.equal(changes(), before + 1);
+  reach.reconcile();
+  assert.equal(changes(), before + 1);
 });
 
 test('only who asked first may ask again for a session, and only the provider has its agent let in', async (t) => {

@@ -19,7 +19,7 @@ const desk = () => {
             dismiss: (session) => void calls.push(`dismiss ${session}`),
           }
         : undefined,
-    provides: (component, session) => component === 'a.b:provider' && session === 's-1',
+    provides: (component, session) => component === 'a.b:provider' && session !== 's-2',
     changed: () => {},
   });
   const close = () => {
@@ -49,9 +49,19 @@ test('nobody but the provider of the session has it put in, and no other place i
     ['a.b:provider', `{"text":"$\{jupiter.token:s-1}"}`],
     ['a.b:provider', header.replace('Bearer ', 'x ')],
     ['a.b:provider', header.replace('}"', '} more"')],
+    ['a.b:provider', `{"configId":"mode","value":"$\{jupiter.token:s-1}"}`],
+    ['a.b:provider', header.replace('Authorization', 'mode')],
   ] as const)
     assert.equal(tokens.filled(component, 'p-1', text), text);
   assert.deepEqual(calls, []);
+});
+
+test('a process that was given the token of one session is not given that of another', () => {
+  const { tokens, calls } = desk();
+  tokens.filled('a.b:provider', 'p-1', header);
+  const other = header.replace('s-1', 's-3');
+  assert.equal(tokens.filled('a.b:provider', 'p-1', other), other);
+  assert.deepEqual(calls, ['admit s-1']);
 });
 
 test('it ends with its process, but not the one of the process that took the session up', () => {

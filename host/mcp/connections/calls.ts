@@ -21,6 +21,8 @@ interface Call {
   readonly ended: AbortController;
   deadline: number;
   asking: number;
+  /** Questions it had. */
+  asked: number;
   rounds: number;
   id: number;
 }
@@ -205,6 +207,7 @@ export const openCalls = (
           ended: new AbortController(),
           deadline: now() + limits.callMs,
           asking: 0,
+          asked: 0,
           rounds: 0,
           id: 0,
         };

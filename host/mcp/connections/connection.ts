@@ -182,7 +182,7 @@ export const openConnection = (
         slow = 0;
         refresh = refreshing(async () => {
           const read = await made.readTools();
-          if (!read.ok) log.write(`its tools could not be read again: ${read.problem.code}`);
+          if (!read.ok) log.note(`its tools could not be read again: ${read.problem.code}`);
           else if (live === made) takeTools(read.value);
         }, limits);
         if (await hold(made, signal, refresh)) continue;
@@ -193,7 +193,7 @@ export const openConnection = (
         else failures += found.code === 'connections/needs-authentication' ? 8 : 0;
         become(found.code === 'connections/slow' ? { state: 'connecting' } : failure(found));
         settleRenewal();
-        log.write(`not connected: ${found.code}: ${found.evidence ?? found.message}`);
+        log.note(`not connected: ${found.code}: ${found.evidence ?? found.message}`);
       }
       if (signal.aborted) continue;
       failures += 1;

@@ -25,6 +25,8 @@ const reconnections = {
   reconnectionDelayGrowFactor: 1.5,
   maxRetries: 10_000,
 };
+/** Soonest that a stream is taken up again, ms: a server may say `retry: 0` and end each one at once, for ever. */
+const leastReconnectMs = 250;
 
 export interface HttpOptions {
   readonly entry: ServerEntry;
@@ -133,6 +135,10 @@ export const openHttp = async (options: HttpOptions): Promise<Result<Link>> => {
   const real: StreamableHTTPClientTransport = new Streamable(url.value, {
     fetch: guarded,
     reconnectionOptions: reconnections,
+    reconnectionScheduler: (reconnect, delay) => {
+      const timer = setTimeout(reconnect, Math.max(delay, leastReconnectMs));
+      return () => clearTimeout(timer);
+    },
   });
   real.onmessage = (message) => options.hear(message as unknown as Json);
   await real.start();

@@ -28,6 +28,8 @@ export interface ConnectionLimits {
   /** Of a server's list: pages read of it, and tools. */
   readonly pages: number;
   readonly tools: number;
+  /** All tools of one list as JSON, UTF-16 units: pages that fit alone could together be more than memory holds. */
+  readonly listUnits: number;
   /** The log of one server, bytes; one older log is kept. */
   readonly logBytes: number;
 }
@@ -50,5 +52,6 @@ export const usualLimits: ConnectionLimits = {
   mostDebounceMs: 1_000,
   pages: 200,
   tools: 10_000,
+  listUnits: 32 * 1024 * 1024,
   logBytes: 4 * 1024 * 1024,
 };

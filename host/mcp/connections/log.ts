@@ -17,7 +17,10 @@ const lastLines = 5;
 const lastUnits = 600;
 
 export interface ServerLog {
+  /** What the server said. */
   readonly write: (line: string) => void;
+  /** What the station says of it: it stands in the log, and is none of the last lines of the server. */
+  readonly note: (line: string) => void;
   /** The last lines of now, redacted. */
   readonly last: () => string;
   readonly close: () => void;
@@ -39,12 +42,16 @@ export const openServerLog = (
 ): ServerLog => {
   const file = openLogFile(join(logs, logName(entry)), limit);
   let last: string[] = [];
+  const keep = (line: string): string => {
+    const kept = redact(line.slice(0, readUnits)).slice(0, lineUnits);
+    file.write(`${new Date().toISOString()} ${kept}\n`);
+    return kept;
+  };
   return {
     write: (line) => {
-      const kept = redact(line.slice(0, readUnits)).slice(0, lineUnits);
-      last = [...last, kept].slice(-lastLines);
-      file.write(`${new Date().toISOString()} ${kept}\n`);
+      last = [...last, keep(line)].slice(-lastLines);
     },
+    note: (line) => void keep(line),
     last: () => last.join('\n').slice(-lastUnits),
     close: file.close,
   };

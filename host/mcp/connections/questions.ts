@@ -8,6 +8,8 @@ import type { RequestOptions } from './edge.ts';
 
 /** Questions of a server that are open at a time. */
 const mostAsked = 32;
+/** Questions of one call, withdrawn ones too: each is a line in somebody's queue that stays. */
+const mostAskedInCall = 100;
 const askable: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
 
 /** A call that can be asked. */
@@ -16,6 +18,8 @@ export interface Asker {
   readonly ended: AbortController;
   /** Questions that wait for it: meanwhile no time of it passes. */
   asking: number;
+  /** Questions it had. */
+  asked: number;
 }
 
 export interface Questions {
@@ -54,6 +58,8 @@ export const openQuestions = <T extends Asker>(
     const call = askerOf(running());
     if (call === 'several') return refuse('calls of several sessions run, so nobody can tell whom it asks');
     if (call === 'nobody') return refuse('no call runs that could be asked');
+    if (call.asked >= mostAskedInCall) return refuse(`more than ${mostAskedInCall} questions of one call`);
+    call.asked += 1;
     const withdrawn = new AbortController();
     asked.set(id, withdrawn);
     call.asking += 1;

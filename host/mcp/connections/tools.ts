@@ -1,4 +1,4 @@
-/** Every page of a server's tools, unchanged, with a bound on pages and tools. */
+/** Every page of a server's tools, unchanged, with a bound on pages, tools and their text. */
 import { failed, ok, problem, type Result } from '../../problems/index.ts';
 import { headerMark } from '../param-headers.ts';
 import type { Calls } from './calls.ts';
@@ -16,13 +16,14 @@ const isTool = (value: unknown): value is ServerTool =>
 export const readTools = async (
   calls: Calls,
   name: string,
-  { pages, tools: most }: ConnectionLimits,
+  { pages, tools: most, listUnits }: ConnectionLimits,
 ): Promise<Result<readonly ServerTool[]>> => {
   const endless = (evidence: string): Result<never> =>
     failed(problem('connections/list-endless', { subject: name, evidence }));
   const tools: ServerTool[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
+  let units = 0;
   for (let page = 0; page < pages; page += 1) {
     const answered = await calls.request('tools/list', cursor === undefined ? {} : { cursor });
     if (answered === forgotten) return failed(problem('connections/session-forgotten', { subject: name }));
@@ -33,7 +34,11 @@ export const readTools = async (
       return failed(problem('connections/list-failed', { subject: name, evidence }));
     }
     const { tools: listed, nextCursor } = answered.result as { tools?: unknown; nextCursor?: unknown };
-    if (Array.isArray(listed)) tools.push(...listed.filter(isTool));
+    if (Array.isArray(listed)) {
+      units += JSON.stringify(listed).length;
+      for (const tool of listed) if (isTool(tool)) tools.push(tool);
+    }
+    if (units > listUnits) return endless(`more than ${listUnits} characters`);
     if (tools.length > most) return endless(`more than ${most} tools`);
     if (typeof nextCursor !== 'string' || nextCursor === '') return ok(tools);
     if (seen.has(nextCursor)) return endless('a page that refers to itself or to one before');

@@ -81,7 +81,7 @@ export const connections = codes({
     fix: 'Its log in `logs/` may say why.',
   },
   'connections/list-endless': {
-    message: 'The list of tools has no end: more pages or tools than are read, or a page that repeats.',
+    message: 'The list of tools has no end: more pages, tools or text than is read, or a page that repeats.',
     fix: 'Report it to the author of the server.',
   },
   'connections/no-transport': {
