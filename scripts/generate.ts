@@ -1,7 +1,6 @@
 /**
- * Writes what is generated from the sources: the schemas of policy and bundle, the manifest of the contract bundle and the reference
- * pages. With `--check` it writes
- * nothing, compares, names every stale file and exits 1.
+ * Writes what is generated from the sources: the schemas of policy and bundle, the manifest of the contract bundle and
+ * the reference pages. With `--check` it writes nothing, compares, names every stale file and exits 1.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

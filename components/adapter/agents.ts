@@ -70,12 +70,13 @@ export const firstRequestId = 10_001;
 
 const known = new Map<string, Agent>();
 const byProcess = new Map<string, string>();
-/** What was told of tool calls, by call ID: later updates and requests for permission leave it out. */
 interface Call {
   readonly title?: string | undefined;
   readonly server?: string | undefined;
 }
+/** What was told of tool calls, by call ID: later updates and requests for permission leave it out. */
 const calls = new Map<string, Call>();
+/** Calls remembered. */
 const callsKept = 1_000;
 
 export const forget = (): void => {

@@ -13,6 +13,10 @@ const ownOrigin = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/
 export const isLocal = (host: string | undefined, origin: string | undefined): boolean =>
   host !== undefined && own.test(host) && (origin === undefined || ownOrigin.test(origin));
 
+/** Of a header that may come once: the first. */
+export const oneOf = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' ? value : value?.[0];
+
 export type Tokens = readonly string[] | 'none';
 export type Admission = 'in' | 'no-token' | 'wrong-token';
 

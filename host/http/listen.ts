@@ -1,5 +1,16 @@
-/** The loopback interface, the only one anything here listens on. */
+/** The loopback interface, the only one anything here listens on, and the bounds of whoever comes over it. */
 import type { Server } from 'node:http';
+
+/**
+ * For `createServer`: bytes of a request's headers; ms for the headers, for the whole request, and of a connection that
+ * asks nothing.
+ */
+export const serverBounds = {
+  maxHeaderSize: 16 * 1024,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+} as const;
 
 export const loopback = '127.0.0.1';
 

@@ -17,6 +17,7 @@ export type Serve = (
 /** Answers what is open with this problem, lets the client read it, and ends the connection. */
 export type Leave = (code: ProblemCode) => void;
 
+/** Requests of one client that are answered at a time. */
 const mostRequests = 64;
 // A client that follows but does not read is left behind at this many characters.
 const unreadLength = 64 * 1024 * 1024;

@@ -35,6 +35,7 @@ type Handler<M extends keyof McpMethods> = (
 ) => Promise<Result<McpMethods[M]['result']>>;
 export type McpHandlers = { readonly [M in keyof McpMethods]: Handler<M> };
 
+/** Of a tool's description in a list, UTF-16 units. */
 const descriptionUnits = 1_000;
 
 export const mcpHandlers = (options: McpHandlersOptions): McpHandlers => {

@@ -9,6 +9,7 @@ import { failed, ok, type Problem, problem, type Result, refuse } from '../probl
 import type { EventLog, State } from '../state/index.ts';
 import { bundleStatus } from './bundle-status.ts';
 import type { BundleStatus } from './control.ts';
+import { endsWithin, inFlightOf } from './draining.ts';
 import { type Attempt, nameOf, openInstances } from './instances.ts';
 import { notTakenOver, openServing, takenOver } from './serving.ts';
 import type { Standings } from './standings.ts';
@@ -54,25 +55,6 @@ export interface ResidentsOptions {
 
 /** Components brought up side by side: each reads its bytes and its files whole while it starts. */
 const startsAtOnce = 4;
-
-/** Whether work ends within a time, ms. */
-export const endsWithin = async (work: Promise<unknown>, ms: number): Promise<boolean> => {
-  let late: NodeJS.Timeout | undefined;
-  const bound = new Promise<false>((resolve) => {
-    late = setTimeout(resolve, ms, false);
-  });
-  const ended = await Promise.race([work.then(() => true), bound]);
-  clearTimeout(late);
-  return ended;
-};
-
-/** `a:b: 2 in flight` of every component that is still at something. */
-export const inFlightOf = (bus: Bus, prefix = ''): string =>
-  bus
-    .status()
-    .filter(({ name, inFlight }) => name.startsWith(prefix) && inFlight > 0)
-    .map(({ name, inFlight }) => `${name}: ${inFlight} in flight`)
-    .join(', ');
 
 export const openResidents = (options: ResidentsOptions): Residents => {
   const { bundles, standings, state, bus, policy, events } = options;

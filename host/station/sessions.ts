@@ -1,35 +1,23 @@
 /** The session commands of the control socket, over the topics of Sessions. */
 import type { output } from 'zod';
 import { sessions } from '../../contracts/topics/index.ts';
-import { foldTranscript, type TranscriptRow } from '../../contracts/transcript.ts';
 import type { Bus } from '../bus/index.ts';
 import { readMcpConfig } from '../mcp/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import type { GateLog } from '../state/index.ts';
 import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './control.ts';
-import { followRows } from './follow.ts';
 import type { LiveSession } from './placements.ts';
 import type { ExpandPrompt } from './skills.ts';
-import { type Changed, isOver, keeper, type Watched, watchSession } from './watch.ts';
+import { openTranscripts, type Transcripts } from './transcripts.ts';
+import { isOver, keeper, watchSession } from './watch.ts';
 
 type Session = MethodResult<'session.create'>;
 
 /** How long `session create` and `session close` wait for the agent, ms, where the caller does not say. */
 const defaultWaitMs = 90_000;
-const pageRows = 500;
 /** Decisions of the gate that are told with a session. */
 const shownCalls = 200;
-/** Of a session that is followed: a long page would hold up every other session meanwhile. */
-const followedRows = 128;
-/** Text of one entry that is told, UTF-16 units: what an agent says in one breath has no bound of its own. */
-const entryUnits = 1024 * 1024;
-/** Entries above this, as JSON, are told one by one: an answer is one line with a bound, bytes. */
-const answerBytes = 8 * 1024 * 1024;
-
-const cutText = (text: string): string =>
-  text.length <= entryUnits
-    ? text
-    : `${text.slice(0, entryUnits).toWellFormed()}\n[cut: ${text.length - entryUnits} of ${text.length} characters]`;
+/** Who the station is to the components, where a person at a client asks. */
 const source = 'station:control';
 
 export interface SessionHandlers {
@@ -42,11 +30,7 @@ export interface SessionHandlers {
   readonly list: () => Promise<Result<MethodResult<'session.list'>>>;
   /** With what the gate decided. */
   readonly show: (id: string) => Promise<Result<MethodResult<'session.show'>>>;
-  readonly transcript: (
-    params: Params<'session.transcript'>,
-    emit: (entry: TranscriptEntry) => Promise<void>,
-    signal: AbortSignal,
-  ) => Promise<Result<MethodResult<'session.transcript'>>>;
+  readonly transcript: Transcripts['whole'];
   readonly respond: (params: Params<'session.respond'>) => Promise<Result<Record<string, never>>>;
   readonly cancel: (id: string) => Promise<Result<Record<string, never>>>;
   readonly close: (params: Params<'session.close'>) => Promise<Result<Session>>;
@@ -61,13 +45,7 @@ export const sessionHandlers = (
   const ask = async <T>(topic: { readonly id: string }, payload: unknown): Promise<Result<T>> =>
     (await bus.command(topic.id, payload, { source, to: keeper })) as Result<T>;
   const show = (id: string) => ask<Session>(sessions.get, { id });
-
-  // Rows were redacted when they came; this is for variables policy named since.
-  const clean = ({ data, ...entry }: TranscriptEntry): TranscriptEntry => ({
-    ...entry,
-    text: cutText(redact(entry.text)),
-    ...(data === undefined ? {} : { data: JSON.parse(redact(JSON.stringify(data))) }),
-  });
+  const transcripts = openTranscripts({ bus, ask, show, redact });
 
   /** Waits until the session is where `settled` wants it, at most `waitMs`. */
   const until = async (
@@ -91,54 +69,6 @@ export const sessionHandlers = (
       }
     } finally {
       watched.stop();
-    }
-  };
-
-  /** All rows after `after`, a page at a time. */
-  const rowsAfter = async function* (
-    id: string,
-    after: number,
-    limit = pageRows,
-  ): AsyncGenerator<Result<readonly TranscriptRow[]>> {
-    let from: number | undefined = after;
-    while (from !== undefined) {
-      const page: Result<output<typeof sessions.transcript.reply>> = await ask(sessions.transcript, {
-        id,
-        after: from,
-        limit,
-      });
-      yield page.ok ? ok(page.value.rows) : page;
-      from = page.ok ? page.value.next : undefined;
-    }
-  };
-
-  /** Tells entries as they become whole until `done` says so; resolves with the event that did. */
-  const follow = async (
-    id: string,
-    after: number,
-    emit: (entry: TranscriptEntry) => void,
-    signal: AbortSignal,
-    watched: Watched,
-    done: (events: readonly Changed[]) => Changed | undefined,
-  ): Promise<Result<Changed | undefined>> => {
-    const follower = followRows((entry) => emit(clean(entry)));
-    let last = after;
-    for (;;) {
-      const events = await watched.next();
-      const before = last;
-      for await (const rows of rowsAfter(id, last, followedRows)) {
-        if (!rows.ok) return rows;
-        follower.add(rows.value);
-        last = rows.value.at(-1)?.seq ?? last;
-      }
-      watched.came(last - before);
-      const end = done(events);
-      if (end !== undefined || signal.aborted) {
-        follower.flush();
-        return ok(end);
-      }
-      // A turn that ended is whole, whoever asked for it.
-      if (events.some((event) => event.settled !== undefined)) follower.flush();
     }
   };
 
@@ -170,7 +100,7 @@ export const sessionHandlers = (
         const said = await ask<output<typeof sessions.say.reply>>(sessions.say, request);
         if (!said.ok) return said;
         const { turn, seq } = said.value;
-        const ended = await follow(request.id, seq - 1, emit, signal, watched, (events) =>
+        const ended = await transcripts.follow(request.id, seq - 1, emit, signal, watched, (events) =>
           events.find((event) => event.settled?.turn === turn || isOver(event.state)),
         );
         if (!ended.ok) return ended;
@@ -198,42 +128,7 @@ export const sessionHandlers = (
       } while (after !== undefined);
       return ok({ sessions: all });
     },
-    transcript: async ({ id, follow: following = false }, emit, signal) => {
-      const watched = watchSession(bus, id, signal);
-      try {
-        const rows: TranscriptRow[] = [];
-        for await (const page of rowsAfter(id, 0)) {
-          if (!page.ok) return page;
-          rows.push(...page.value);
-        }
-        const entries = foldTranscript(rows).map(clean);
-        const bytes = entries.reduce((sum, entry) => sum + Buffer.byteLength(JSON.stringify(entry)), 0);
-        if (!following && bytes <= answerBytes) return ok({ entries });
-        // As fast as the client reads: a long transcript is more than may lie unread.
-        for (const entry of entries) {
-          if (signal.aborted) break;
-          await emit(entry);
-        }
-        if (!following) return ok({ entries: [] });
-        const session = await show(id);
-        if (!session.ok) return session;
-        const last = rows.at(-1)?.seq ?? 0;
-        if (isOver(session.value.state)) {
-          // It may have ended after its rows were read: its last word is among those that came since.
-          for await (const page of rowsAfter(id, last)) {
-            if (!page.ok) return page;
-            for (const entry of foldTranscript(page.value).map(clean)) emit(entry);
-          }
-          return ok({ entries: [] });
-        }
-        const ended = await follow(id, last, emit, signal, watched, (events) =>
-          events.find((event) => isOver(event.state)),
-        );
-        return ended.ok ? ok({ entries: [] }) : ended;
-      } finally {
-        watched.stop();
-      }
-    },
+    transcript: transcripts.whole,
     respond: (params) => ask(params.content === undefined ? sessions.respond : sessions.respondV2, params),
     cancel: (id) => ask(sessions.cancel, { id }),
     close: async ({ id, waitMs = defaultWaitMs }) => {

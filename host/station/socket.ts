@@ -34,6 +34,7 @@ export interface ControlOptions {
   readonly onBug?: (method: Method, error: unknown) => void;
 }
 
+/** Clients at one time. */
 const mostClients = 128;
 
 type AnyHandler = (

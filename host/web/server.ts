@@ -10,11 +10,13 @@ import {
   isLocal,
   listenHere,
   loopback,
+  oneOf,
   parseBody,
   readBytes,
   sendError,
   sendPlain,
   sendWeb,
+  serverBounds,
   type Tokens,
 } from '../http/index.ts';
 import { bodyBytes, bodyDepth, type Channel } from '../mcp/index.ts';
@@ -34,16 +36,10 @@ export interface WebServer {
   readonly close: () => Promise<void>;
 }
 
-const headerBytes = 16 * 1024;
+/** Connections at one time. */
 const connections = 256;
-const headersMs = 10_000;
-const requestMs = 30_000;
-const idleMs = 65_000;
 
 const mcpPath = '/v1/mcp';
-
-const one = (value: string | string[] | undefined): string | undefined =>
-  typeof value === 'string' ? value : value?.[0];
 
 /** A refused body is not read; the connection ends with the answer. */
 const closing = { connection: 'close' };
@@ -92,7 +88,7 @@ const serve = async (
   response: ServerResponse,
   options: WebOptions,
 ): Promise<void> => {
-  if (!isLocal(one(request.headers.host), one(request.headers.origin))) {
+  if (!isLocal(oneOf(request.headers.host), oneOf(request.headers.origin))) {
     return sendError(response, 403, -32_000, 'This Host or Origin is not served.', closing);
   }
   const [path] = (request.url ?? '').split('?');
@@ -102,21 +98,13 @@ const serve = async (
 
 /** `channel/port` where the port cannot be had. */
 export const openWeb = async (options: WebOptions): Promise<Result<WebServer>> => {
-  const server = createServer(
-    {
-      maxHeaderSize: headerBytes,
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      keepAliveTimeout: idleMs,
-    },
-    (request, response) => {
-      serve(request, response, options).catch((error: unknown) => {
-        options.onBug?.(error);
-        if (response.headersSent) response.destroy();
-        else sendError(response, 500, -32_603, 'Internal error.', closing);
-      });
-    },
-  );
+  const server = createServer(serverBounds, (request, response) => {
+    serve(request, response, options).catch((error: unknown) => {
+      options.onBug?.(error);
+      if (response.headersSent) response.destroy();
+      else sendError(response, 500, -32_603, 'Internal error.', closing);
+    });
+  });
   server.maxConnections = connections;
   const fault = await listenHere(server, options.port);
   if (fault !== undefined) {

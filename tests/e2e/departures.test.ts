@@ -1,11 +1,7 @@
 /** What leaves while others count on it: the provider of live sessions, Sessions itself, the station; and rivals. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { buildComponent } from '../../components/guest/build.ts';
-import { packBundle } from '../../host/bundles/index.ts';
 import {
   type Bench,
   fixtureAgent,
@@ -15,6 +11,7 @@ import {
   processesNaming,
   repository,
 } from './harness.ts';
+import { writtenBundle } from './trusting.ts';
 
 interface Session {
   readonly id: string;
@@ -134,46 +131,27 @@ test('Sessions uninstalled and installed again while a session is live: it is wh
 });
 
 /** Handles the sessions' commands too, and tells lies about sessions. */
-const rival = async (dir: string): Promise<string> => {
-  const folder = join(dir, 'test.rival');
-  const built = mkdtempSync(join(tmpdir(), 'jupiter-rival-'));
-  mkdirSync(folder);
-  try {
-    const entry = join(built, 'component.ts');
-    writeFileSync(
-      entry,
-      `import { defineComponent } from ${JSON.stringify(join(repository, 'components', 'guest', 'index.ts'))};
-       export const component = defineComponent({
-         handles: { 'bearpunch.sessions.list': () => ({ sessions: [] }) },
-         subscribes: {
-           'bearpunch.agents.update': ({ payload: { session } }, station) => {
-             station.bus.event('bearpunch.sessions.changed', {
-               id: session, state: 'ended', seq: 1, pending: 0, settled: { turn: 't1', stopReason: 'lied' },
-             });
-           },
+const rival = (dir: string): Promise<string> =>
+  writtenBundle(
+    dir,
+    'rival',
+    `{
+       handles: { 'bearpunch.sessions.list': () => ({ sessions: [] }) },
+       subscribes: {
+         'bearpunch.agents.update': ({ payload: { session } }, station) => {
+           station.bus.event('bearpunch.sessions.changed', {
+             id: session, state: 'ended', seq: 1, pending: 0, settled: { turn: 't1', stopReason: 'lied' },
+           });
          },
-       });`,
-    );
-    const permissions = ['bus:publish'];
-    await buildComponent({ entry, out: join(folder, 'rival.wasm'), permissions });
-    const component = {
-      id: 'rival',
-      driver: 'wasm',
-      entry: 'rival.wasm',
-      permissions,
+       },
+     }`,
+    {
+      permissions: ['bus:publish'],
       handles: ['bearpunch.sessions.list'],
       subscribes: ['bearpunch.agents.update'],
       publishes: ['bearpunch.sessions.changed'],
-    };
-    const manifest = { manifest: 2, id: 'test.rival', version: '1.0.0', components: [component] };
-    writeFileSync(join(folder, 'bundle.json'), JSON.stringify(manifest));
-  } finally {
-    rmSync(built, { recursive: true, force: true });
-  }
-  const packed = await packBundle(folder);
-  if (!packed.ok) throw new Error(JSON.stringify(packed.problem));
-  return folder;
-};
+    },
+  );
 const states = async (bench: Bench) =>
   (await bench.ask<{ sessions: Record<string, number> }>('status')).sessions;
 

@@ -1,59 +1,38 @@
 /** A limit that is reached, from outside: in the session it hit, in `bundle list`, in the ledger; and the way back. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import test from 'node:test';
-import { buildComponent } from '../../components/guest/build.ts';
-import { packBundle } from '../../host/bundles/index.ts';
-import { openBench, probePolicy, repository } from './harness.ts';
+import { openBench, probePolicy } from './harness.ts';
+import { writtenBundle } from './trusting.ts';
 
 const permissions = ['bus:publish', 'store:own'];
 const agents = (name: string) => `bearpunch.agents.${name}`;
 
 /** An agent provider that opens anything and does what a prompt says: loop, flood its log, or answer. */
-const wildProvider = async (dir: string): Promise<string> => {
-  const folder = join(dir, 'test.wild');
-  mkdirSync(folder);
-  const built = mkdtempSync(join(tmpdir(), 'jupiter-wild-'));
-  try {
-    const entry = join(built, 'component.ts');
-    writeFileSync(
-      entry,
-      `import { defineComponent } from ${JSON.stringify(join(repository, 'components', 'guest', 'index.ts'))};
-       export const component = defineComponent({
-         handles: {
-           'bearpunch.agents.open.v2': ({ payload: { session } }, station) => {
-             station.bus.event('bearpunch.agents.opened', {
-               session, agentSession: session, capabilities: {}, handedOver: [], skipped: [], resumable: true, approval: 'none',
-             });
-           },
-           'bearpunch.agents.prompt': ({ payload: { session, turn, text } }, station) => {
-             if (text === 'loop') for (;;);
-             if (text === 'log') for (let line = 0; line < 100; line += 1) station.log.info('again');
-             station.bus.event('bearpunch.agents.settled', { session, turn, stopReason: 'end_turn' });
-           },
+const wildProvider = (dir: string): Promise<string> =>
+  writtenBundle(
+    dir,
+    'wild',
+    `{
+       handles: {
+         'bearpunch.agents.open.v2': ({ payload: { session } }, station) => {
+           station.bus.event('bearpunch.agents.opened', {
+             session, agentSession: session, capabilities: {}, handedOver: [], skipped: [], resumable: true, approval: 'none',
+           });
          },
-       });`,
-    );
-    await buildComponent({ entry, out: join(folder, 'wild.wasm'), permissions });
-  } finally {
-    rmSync(built, { recursive: true, force: true });
-  }
-  const component = {
-    id: 'wild',
-    driver: 'wasm',
-    entry: 'wild.wasm',
-    permissions,
-    handles: [agents('open.v2'), agents('prompt')],
-    publishes: [agents('opened'), agents('settled')],
-  };
-  const manifest = { manifest: 2, id: 'test.wild', version: '1.0.0', components: [component] };
-  writeFileSync(join(folder, 'bundle.json'), JSON.stringify(manifest));
-  const packed = await packBundle(folder);
-  if (!packed.ok) throw new Error(JSON.stringify(packed.problem));
-  return folder;
-};
+         'bearpunch.agents.prompt': ({ payload: { session, turn, text } }, station) => {
+           if (text === 'loop') for (;;);
+           if (text === 'log') for (let line = 0; line < 100; line += 1) station.log.info('again');
+           station.bus.event('bearpunch.agents.settled', { session, turn, stopReason: 'end_turn' });
+         },
+       },
+     }`,
+    {
+      permissions,
+      handles: [agents('open.v2'), agents('prompt')],
+      publishes: [agents('opened'), agents('settled')],
+    },
+  );
 
 interface Listed {
   readonly bundles: readonly {

@@ -1,10 +1,12 @@
 /** What tests of strangers’ bundles share. */
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildComponent } from '../../components/guest/build.ts';
 import { packBundle } from '../../host/bundles/index.ts';
 import { watGuest } from '../sandbox/guests.ts';
-import type { Bench, Run } from './harness.ts';
+import { type Bench, type Run, repository } from './harness.ts';
 
 export interface Status {
   id: string;
@@ -20,7 +22,7 @@ export interface Verified {
 }
 
 /** Answers one message with `done`: an outcome of zeros. Each mark is other bytes. */
-export const quietGuest = (mark: string) =>
+const quietGuest = (mark: string) =>
   watGuest({
     core: `(data (i32.const 8) "\\20\\00\\00\\00\\01\\00\\00\\00") (data (i32.const 1024) "${mark}")`,
   });
@@ -39,6 +41,36 @@ export const componentBundle = async (
   writeFileSync(join(folder, 'note.txt'), `version ${version}\n`);
   const components = [{ id: 'it', driver: 'wasm', entry: 'it.wasm', permissions }];
   writeFileSync(join(folder, 'bundle.json'), JSON.stringify({ manifest: 2, id, version, components }));
+  const packed = await packBundle(folder);
+  if (!packed.ok) throw new Error(JSON.stringify(packed.problem));
+  return folder;
+};
+
+/**
+ * A packed bundle `test.<name>` with one component `<name>`, written for the test: `source` is what `defineComponent`
+ * takes, `uses` its entry in the manifest.
+ */
+export const writtenBundle = async (
+  dir: string,
+  name: string,
+  source: string,
+  uses: { readonly permissions: readonly string[]; readonly [key: string]: readonly string[] },
+): Promise<string> => {
+  const folder = join(dir, `test.${name}`);
+  mkdirSync(folder);
+  const written = mkdtempSync(join(tmpdir(), `jupiter-${name}-`));
+  try {
+    const entry = join(written, 'component.ts');
+    const sdk = JSON.stringify(join(repository, 'components', 'guest', 'index.ts'));
+    const text = `import { defineComponent } from ${sdk};\nexport const component = defineComponent(${source});\n`;
+    writeFileSync(entry, text);
+    await buildComponent({ entry, out: join(folder, `${name}.wasm`), permissions: uses.permissions });
+  } finally {
+    rmSync(written, { recursive: true, force: true });
+  }
+  const component = { id: name, driver: 'wasm', entry: `${name}.wasm`, ...uses };
+  const manifest = { manifest: 2, id: `test.${name}`, version: '1.0.0', components: [component] };
+  writeFileSync(join(folder, 'bundle.json'), JSON.stringify(manifest));
   const packed = await packBundle(folder);
   if (!packed.ok) throw new Error(JSON.stringify(packed.problem));
   return folder;

@@ -3,15 +3,11 @@
  * for is looked at.
  */
 import type { IncomingMessage } from 'node:http';
-import { bearerOf, challenge, isLocal } from '../../http/index.ts';
+import { bearerOf, challenge, isLocal, oneOf } from '../../http/index.ts';
 import type { Desk } from './desk.ts';
 import type { Place, Session } from './visits.ts';
 
 export const gatewayRoot = '/v1/gateway/';
-
-/** Of a header that may come once: the first. */
-export const oneOf = (value: string | string[] | undefined): string | undefined =>
-  typeof value === 'string' ? value : value?.[0];
 
 type Entered = { readonly session: Session; readonly place: Place };
 

@@ -4,7 +4,7 @@
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { listenHere, loopback, sendError } from '../../http/index.ts';
+import { listenHere, loopback, sendError, serverBounds } from '../../http/index.ts';
 import { ok, refuse } from '../../problems/index.ts';
 import { openUpstreams } from './changes.ts';
 import { openDesk } from './desk.ts';
@@ -18,13 +18,6 @@ import { internalError } from './protocol.ts';
 import { openRoom } from './room.ts';
 import { openRounds } from './rounds.ts';
 import { openVisits } from './visits.ts';
-
-/** Headers of a request, bytes. */
-const headerBytes = 16 * 1024;
-/** Time for the headers, for the whole request, and of a connection that asks nothing, ms. */
-const headersMs = 10_000;
-const requestMs = 30_000;
-const idleMs = 65_000;
 
 /** `gateway/port` where nothing can be listened on. `pulseMs`: of tests, which do not wait as long as people do. */
 export const openGateway = async ({
@@ -41,10 +34,7 @@ export const openGateway = async ({
 
   const server = createServer(
     {
-      maxHeaderSize: headerBytes,
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      keepAliveTimeout: idleMs,
+      ...serverBounds,
       noDelay: true,
     },
     (request, response) => {

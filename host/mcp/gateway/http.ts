@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseBody, readBytes, sendError, sendPlain } from '../../http/index.ts';
+import { oneOf, parseBody, readBytes, sendError, sendPlain } from '../../http/index.ts';
 import { bodyBytes, bodyDepth } from '../channel/limits.ts';
 import { isRecord, type Json } from '../json.ts';
 import { askOver } from './asks.ts';
 import { type Desk, newExchange } from './desk.ts';
-import { enter, oneOf } from './enter.ts';
+import { enter } from './enter.ts';
 import type { Judged, Refusal } from './envelope.ts';
 import { listenModern, listenOlder } from './listen.ts';
 import { negotiated, noMethod, type Settled } from './methods.ts';
