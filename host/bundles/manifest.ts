@@ -181,6 +181,12 @@ export const manifestOf = (value: unknown): { manifest?: Manifest; problems: rea
   return {
     problems: read.error.issues.slice(0, bundleBounds.problems).map((issue) => {
       const place = placeOf(issue.path);
+      if (place === 'content' && !Object.hasOwn(Object(value), 'content'))
+        return problem('bundle/manifest-invalid', {
+          subject: 'bundle.json: content',
+          message: 'The bundle is not packed: the manifest lists no content.',
+          fix: 'Run `jupiter bundle pack` on its folder.',
+        });
       return problem('bundle/manifest-invalid', {
         subject: place === '' ? 'bundle.json' : `bundle.json: ${place.slice(0, 300)}`,
         message: `The manifest's ${place === '' ? 'top level' : `"${place.slice(0, 300)}"`} ${faultText(value, issue)}.`,

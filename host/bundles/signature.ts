@@ -88,8 +88,13 @@ export const readKey = (file: string): Result<KeyObject> => {
       return refuse('bundle/key-open', { subject, evidence: `mode ${(stat.mode & 0o777).toString(8)}` });
     const key = createPrivateKey(readFileSync(fd));
     return key.asymmetricKeyType === 'ed25519' ? ok(key) : refuse('bundle/key-unreadable', { subject });
-  } catch {
-    return refuse('bundle/key-unreadable', { subject });
+  } catch (error) {
+    return refuse('bundle/key-unreadable', {
+      subject,
+      ...(error instanceof Error && 'code' in error && error.code === 'ENOENT'
+        ? { message: 'There is no private key at this place.' }
+        : {}),
+    });
   } finally {
     if (fd !== undefined) closeSync(fd);
   }

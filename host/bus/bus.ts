@@ -71,7 +71,8 @@ export const openBus = (options: BusOptions): Bus => {
     const chosen = to === undefined ? candidates : candidates.filter((lane) => lane.component().name === to);
     const [only, another] = chosen;
     const subject = to === undefined ? topic : `${topic} for ${to}`;
-    if (only === undefined) return refuse('bus/no-handler', { subject });
+    if (only === undefined)
+      return refuse('bus/no-handler', { subject, message: `No running component handles ${subject}.` });
     if (another !== undefined) {
       const names = chosen.map((lane) => lane.component().name).sort();
       return refuse('bus/ambiguous', { subject, evidence: names.join(', ') });

@@ -2,7 +2,13 @@
 import { dirname, join } from 'node:path';
 import { type Provision, provisionFor } from '../context/index.ts';
 import { reachableServers, readProjectSettings, serverEntries } from '../mcp/index.ts';
-import { type Agent, changePolicyFile, openPolicySource, type Policy } from '../policy/index.ts';
+import {
+  type Agent,
+  changePolicyFile,
+  defaultProvider,
+  openPolicySource,
+  type Policy,
+} from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
@@ -36,8 +42,8 @@ const hostText = ({ read, write, terminals }: Agent['host']): string => {
     ...(terminals ? ['run commands'] : []),
   ];
   return may.length === 0
-    ? 'the station does nothing in it for the agent'
-    : `the station does for it: ${may.join(', ')}`;
+    ? 'the agent may ask the station for no file and no command'
+    : `the agent may ask the station to ${may.join(' and to ')}`;
 };
 
 /** `skills`: those of installed bundles, where a station runs that knows. What `agent` would get under the policy in `file`; a policy with problems grants nothing, and says so. */
@@ -81,7 +87,7 @@ export const explainFor = (
   const host = policy.agents.get(agent)?.host ?? { read: false, write: false, terminals: false };
   const head = table([
     ['agent', agent],
-    ['program', found.program ?? 'none: the agent is not in the policy'],
+    ['program', programText(policy, found)],
     ['provider', found.provider ?? 'none'],
     ['approve', found.approve],
     ['policy', short(found.policyRevision)],
@@ -102,6 +108,17 @@ export const explainFor = (
     },
     plain: [head, ...(rows.length === 0 ? [] : [table(rows, '  ')]), skillsText(skills)].join('\n'),
   });
+};
+
+/** The program, and that policy describes none of that name: a provider of one's own may need none. */
+const programText = (
+  { programs }: Policy,
+  { program, provider }: { readonly program: string | null; readonly provider: string | null },
+): string => {
+  if (program === null) return 'none: the agent is not in the policy';
+  return provider !== defaultProvider || programs.has(program)
+    ? program
+    : `${program}: policy has none of that name under \`programs\``;
 };
 
 /** Sets (or, with `undefined`, removes) one entry. */

@@ -174,7 +174,7 @@ export const addSessionCommands = (program: Command, run: Run): void => {
       .option('--content <json>', 'with --allow: what a server asked for in a form, a JSON object')
       .description('answer a permission request, or what an MCP server asks'),
     'session respond s-1 r1 --allow',
-    'session respond s-1 g-1 --allow --content \'{"branch": "main"}\'',
+    'session respond s-1 g-mx40j6dk-1 --allow --content \'{"branch": "main"}\'',
   ).action((id: string, request: string, options: RespondOptions) =>
     run(async (io) => {
       const { allow = false, deny = false, content: form } = options;

@@ -4,11 +4,18 @@ import type { PlacedSkill } from '../context/index.ts';
 import type { RemoteServer } from '../mcp/index.ts';
 import type { Finding, Look, Skill, SkillOrigin } from '../skills/index.ts';
 
+const listedUnits = 120;
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029]/g;
 /** Text of others, without what would drive a terminal. */
 export const safe = (text: string): string => text.replace(control, '');
 export const oneLine = (text: string): string => safe(text.replace(/[\r\n\t]+/g, ' ')).trimEnd();
+/** A description in one line of a listing, cut where one can see that it was. */
+export const lineOf = (description: string): string => {
+  const whole = oneLine(description);
+  return whole.length <= listedUnits ? whole : `${whole.slice(0, listedUnits - 1).trimEnd()}…`;
+};
 
 const originText = (origin: SkillOrigin): string =>
   origin.tier === 'bundle'
@@ -43,8 +50,7 @@ export const lookText = ({ skills, shadowed, collisions, problems, roots }: Look
   );
   return [
     ...skills.map(
-      (skill) =>
-        `${typed(skill).padEnd(width)}  [${originText(skill.origin)}]  ${oneLine(skill.description).slice(0, 120)}`,
+      (skill) => `${typed(skill).padEnd(width)}  [${originText(skill.origin)}]  ${lineOf(skill.description)}`,
     ),
     ...(skills.length === 0 ? ['no skills'] : []),
     ...shadowed.map(({ skill, reason }) => `shadowed: ${skill.name} in ${skill.path}: ${reason}`),
@@ -68,7 +74,7 @@ export const remoteText = (servers: readonly RemoteServer[]): readonly string[] 
       ...skills.map(({ address, state, description, digest, problem: why }) => {
         const seen = why === undefined ? '' : `  (${why.message})`;
         const mark = digest === '' ? '' : ` ${digest.slice(0, 12)}`;
-        return `${address}  [mcp ${label}: ${state}${mark}]  ${oneLine(description).slice(0, 120)}${seen}`;
+        return `${address}  [mcp ${label}: ${state}${mark}]  ${lineOf(description)}${seen}`;
       }),
       ...(problem === undefined ? [] : [`not listed: ${label} ${url}: ${problem.message}`]),
     ])

@@ -10,6 +10,7 @@ import { type Command, Option } from 'commander';
 import type { RemoteServer } from '../mcp/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import type { Look, Skill, SkillLibrary, SkillSource } from '../skills/index.ts';
+import { counted } from './output.ts';
 import {
   findingText,
   lookJson,
@@ -227,7 +228,7 @@ export const registerSkills = (program: Command, run: RunSkills, ports: SkillsPo
         if (!report.ok) return report;
         const { findings, skills: checked } = report.value;
         const errors = findings.filter(({ level }) => level === 'error').length;
-        const sum = `${checked.length} checked, ${errors} errors, ${findings.length - errors} warnings`;
+        const sum = `${checked.length} checked, ${counted(errors, 'error')}, ${counted(findings.length - errors, 'warning')}`;
         return ok({
           json: report.value,
           plain: [...findings.map(findingText), sum].join('\n'),

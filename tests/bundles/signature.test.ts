@@ -40,7 +40,9 @@ test('keygen: the private key goes to a new file of its owner only; anything els
   const junk = readKey(join(root, 'junk'));
   assert.equal(codeOf(junk), 'bundle/key-unreadable');
   assert.ok(!JSON.stringify(junk).includes(text.slice(30, 50)));
-  assert.equal(codeOf(readKey(join(root, 'nowhere'))), 'bundle/key-unreadable');
+  const nowhere = readKey(join(root, 'nowhere'));
+  assert.equal(codeOf(nowhere), 'bundle/key-unreadable');
+  assert.match(nowhere.ok ? '' : nowhere.problem.message, /no private key at this place/);
 });
 
 test('a signature changes no identity, and is the same bytes each time, in a folder and in an archive', async (t) => {

@@ -35,6 +35,11 @@ test('bundle pack says what was expected and what was found', async (t) => {
   }
 });
 
+test('a bundle that was never packed is told to be packed', async (t) => {
+  const ran = await run(['--json', 'bundle', 'diagnose', bundle(t, small)]);
+  assert.match(ran.out, /not packed.*\n?.*bundle pack/s);
+});
+
 test('pack and diagnose warn of a skill that agents refuse or misread', async (t) => {
   const skills = {
     bare: '# Nothing\n',

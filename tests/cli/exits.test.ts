@@ -34,6 +34,26 @@ test('policy explain of an agent the policy does not know names those it knows',
   assert.equal(problem.evidence, 'the policy names: echo');
 });
 
+test('policy explain says that policy has no program of that name', async (t) => {
+  const home = `${temporary(t)}/home`;
+  await run(['--home', home, 'init']);
+  for (const [agent, provider, lacks] of [
+    ['slip', undefined, true],
+    ['own', 'my.bundle:provider', false],
+  ] as const) {
+    await run([
+      '--home',
+      home,
+      'policy',
+      'set',
+      `agents.${agent}`,
+      JSON.stringify({ program: 'x', provider }),
+    ]);
+    const ran = await run(['--home', home, 'policy', 'explain', '--agent', agent]);
+    assert.equal(/policy has none of that name/.test(ran.out), lacks, ran.out);
+  }
+});
+
 test('the help says what each exit code stands for', async () => {
   const { out } = await run(['--help']);
   for (const line of [

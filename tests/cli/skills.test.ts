@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import test, { type TestContext } from 'node:test';
 import { Command } from 'commander';
+import { lineOf } from '../../host/cli/skill-text.ts';
 import { type RunSkills, registerSkills } from '../../host/cli/skills.ts';
 import type { SkillSource } from '../../host/skills/index.ts';
 import { openDesk, skillText } from '../skills/desk.ts';
@@ -89,7 +90,7 @@ test('skills check: exit 1 with a refusal, 0 with warnings; an unknown family is
   desk.write('home/.jupiter/skills/deploy/SKILL.md', '# Nothing\n');
   const refused = await ask('check', desk.at('home/.jupiter/skills'), '--family', 'codex', 'claude');
   assert.equal(refused.ok && refused.value.exit, 1);
-  assert.match(refused.ok ? refused.value.plain : '', /1 checked, 1 errors, 0 warnings$/);
+  assert.match(refused.ok ? refused.value.plain : '', /1 checked, 1 error, 0 warnings$/);
   const nothing = await ask('check', desk.at('nowhere'));
   assert.equal(nothing.ok ? '' : nothing.problem.code, 'skill/nothing-to-check');
   await assert.rejects(ask('check', desk.dir, '--family', 'nobody'), { code: 'commander.invalidArgument' });
@@ -118,4 +119,9 @@ test('skills complete: names with their hints, then what a hint offers at this p
   assert.equal(await typed('/ship '), '/ship here\n/ship there');
   assert.equal(await typed('/ship th'), '/ship there');
   assert.equal(await typed('/nothing x'), '');
+});
+
+test('a description that is too long for a listing ends in an ellipsis', () => {
+  assert.equal(lineOf('a'.repeat(120)), 'a'.repeat(120));
+  assert.equal(lineOf('a'.repeat(121)), `${'a'.repeat(119)}…`);
 });

@@ -19,7 +19,7 @@ export const bundle = codes({
   },
   'bundle/key-unreadable': {
     message: 'The file is not a private key this command made.',
-    fix: 'Make one with `jupiter bundle keygen`.',
+    fix: 'Make one with `jupiter bundle keygen -o FILE`.',
   },
   'bundle/key-open': {
     message: 'Others can read the private key, so it is not used.',
@@ -43,7 +43,7 @@ export const bundle = codes({
   },
   'bundle/manifest-missing': {
     message: 'The folder has no `bundle.json`.',
-    fix: 'Name the folder that holds `bundle.json`, or write one.',
+    fix: 'Name the folder that holds `bundle.json`, or write one: `{"manifest": 2, "id": "my.bundle", "version": "0.1.0"}` is enough for skills.',
   },
   'bundle/manifest-unreadable': {
     message: 'The manifest is not one unambiguous JSON document.',

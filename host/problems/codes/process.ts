@@ -3,7 +3,7 @@ import { codes } from './codes.ts';
 export const process = codes({
   'process/not-found': {
     message: 'The program was not found.',
-    fix: "Install it, or correct the program's command in the policy; `jupiter up` again after PATH changed.",
+    fix: "Install it, or correct the program's command in the policy; after a change of PATH, `jupiter down` and `jupiter up`.",
   },
   'process/not-executable': {
     message: 'The program cannot be executed.',

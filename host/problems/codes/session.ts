@@ -30,6 +30,6 @@ export const session = codes({
   'session/over': { message: 'The session is closed or has ended.', fix: 'Create a new session.' },
   'session/request-unknown': {
     message: 'The session has no such request waiting.',
-    fix: '`jupiter session show` lists what is waiting.',
+    fix: '`jupiter session show ID` lists what is waiting, with its ID.',
   },
 });
