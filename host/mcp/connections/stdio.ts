@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { failed, ok, type Problem, problem, type Result } from '../../problems/index.ts';
-import type { Processes, RunningProcess } from '../../processes/index.ts';
+import type { Processes } from '../../processes/index.ts';
 import type { Json, ServerEntry } from './edge.ts';
 import { readLine } from './frames.ts';
 import type { Link } from './link.ts';
@@ -29,8 +29,6 @@ export interface StdioOptions {
 export const openStdio = async (options: StdioOptions): Promise<Result<Link>> => {
   const { entry, launch, log } = options;
   const gone = Promise.withResolvers<void>();
-  const write = (running: RunningProcess, message: Json): boolean =>
-    running.write(`${JSON.stringify(message)}\n`);
 
   const onLine = (line: string): void => {
     // A character is at most three bytes.
@@ -73,13 +71,25 @@ export const openStdio = async (options: StdioOptions): Promise<Result<Link>> =>
   if (!started.ok) return failed(started.problem);
   const running = started.value;
   const refused = (): Problem => problem('connections/lost', { subject: entry.name });
+  // What is sent in one turn of the event loop is one write: a write costs more than what else a call does.
+  let waiting: { readonly line: string; readonly refuse: () => void }[] = [];
+  const flush = (): void => {
+    const lines = waiting;
+    waiting = [];
+    if (running.write(lines.map(({ line }) => line).join(''))) return;
+    for (const { refuse } of lines) refuse();
+  };
+  const write = (message: Json, refuse: () => void): void => {
+    if (waiting.length === 0) setImmediate(flush);
+    waiting.push({ line: `${JSON.stringify(message)}\n`, refuse });
+  };
   return ok({
-    carry: async (message) => {
-      if (!write(running, message)) throw new Error('its input is closed');
-    },
-    send: (message, _sent, tell) => {
-      if (!write(running, message)) tell({ problem: refused() });
-    },
+    carry: (message) =>
+      new Promise((resolve, reject) => {
+        write(message, () => reject(new Error('its input is closed')));
+        setImmediate(resolve);
+      }),
+    send: (message, _sent, tell) => write(message, () => tell({ problem: refused() })),
     ownStreams: false,
     sessionId: () => undefined,
     speak: () => {},
