@@ -1,21 +1,18 @@
 /** `jupiter mcp …` over real connections; nothing answers at their addresses. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openConnections } from '../../host/mcp/index.ts';
 import { openPolicySource } from '../../host/policy/index.ts';
 import { ok } from '../../host/problems/index.ts';
-import { openProcesses } from '../../host/processes/index.ts';
 import { mcpHandlers } from '../../host/station/mcp-handlers.ts';
 import { openReach } from '../../host/station/reach.ts';
+import { nowhere, openUndialled } from './undialled.ts';
 
-const nowhere = { type: 'http', url: 'http://127.0.0.1:1/mcp' };
 const signal = new AbortController().signal;
 
 const desk = async (t: TestContext) => {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'jupiter-mcp-')));
+  const { dir, connections } = await openUndialled(t);
   const file = join(dir, 'policy.jsonc');
   const write = (value: unknown) => writeFileSync(file, JSON.stringify(value, null, 2));
   const base = {
@@ -23,19 +20,6 @@ const desk = async (t: TestContext) => {
     mcpServers: { docs: nowhere, 'Odd One': nowhere },
   };
   write(base);
-  const processes = await openProcesses({ run: dir });
-  const connections = openConnections({
-    processes,
-    env: {},
-    redact: (text) => text,
-    logs: dir,
-    cwd: dir,
-    client: { name: 'test', version: '1' },
-  });
-  t.after(async () => {
-    await connections.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
   const policy = openPolicySource(file).current;
   const reach = openReach({
     policy,

@@ -1,17 +1,13 @@
 /** Which session reaches which server, with the real connections; nothing answers at their addresses. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openConnections } from '../../host/mcp/index.ts';
 import { type Policy, readPolicy } from '../../host/policy/index.ts';
 import { ok } from '../../host/problems/index.ts';
-import { openProcesses } from '../../host/processes/index.ts';
 import { openReach } from '../../host/station/reach.ts';
+import { nowhere, openUndialled } from './undialled.ts';
 
-// Nobody listens on the port that is none.
-const nowhere = { type: 'http', url: 'http://127.0.0.1:1/mcp' };
 const base = {
   agents: { one: { program: 'claude' }, two: { program: 'claude', provider: 'other.bundle:agent' } },
   origins: { o: { url: nowhere.url } },
@@ -30,20 +26,7 @@ const base = {
 const keeper = 'bearpunch.sessions:sessions';
 
 const desk = async (t: TestContext) => {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'jupiter-reach-')));
-  const processes = await openProcesses({ run: dir });
-  const connections = openConnections({
-    processes,
-    env: {},
-    redact: (text) => text,
-    logs: dir,
-    cwd: dir,
-    client: { name: 'test', version: '1' },
-  });
-  t.after(async () => {
-    await connections.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  const { dir, connections } = await openUndialled(t);
   let text = JSON.stringify(base);
   let gateways = 0;
   let changes = 0;

@@ -71,17 +71,26 @@ export const openStdio = async (options: StdioOptions): Promise<Result<Link>> =>
   if (!started.ok) return failed(started.problem);
   const running = started.value;
   const refused = (): Problem => problem('connections/lost', { subject: entry.name });
-  // What is sent in one turn of the event loop is one write: a write costs more than what else a call does.
+  // A write costs more than what else a call does: the first of a turn of the event loop goes at once, what follows it in
+  // the same turn is one write.
   let waiting: { readonly line: string; readonly refuse: () => void }[] = [];
+  let open = true;
   const flush = (): void => {
     const lines = waiting;
     waiting = [];
-    if (running.write(lines.map(({ line }) => line).join(''))) return;
+    open = true;
+    if (lines.length === 0 || running.write(lines.map(({ line }) => line).join(''))) return;
     for (const { refuse } of lines) refuse();
   };
   const write = (message: Json, refuse: () => void): void => {
-    if (waiting.length === 0) setImmediate(flush);
-    waiting.push({ line: `${JSON.stringify(message)}\n`, refuse });
+    const line = `${JSON.stringify(message)}\n`;
+    if (!open) {
+      waiting.push({ line, refuse });
+      return;
+    }
+    open = false;
+    setImmediate(flush);
+    if (!running.write(line)) refuse();
   };
   return ok({
     carry: (message) =>
