@@ -6,7 +6,7 @@ import { openBundleStore, shapeOfTopic, signatureRefusal, skillsOf } from '../bu
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { folderInside, outsideOf, provisionFor, readTextFile, writeTextFile } from '../context/index.ts';
-import { tokenForms } from '../http/index.ts';
+import { tokenMark } from '../http/index.ts';
 import { openPolicySource } from '../policy/index.ts';
 import { ok, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
@@ -59,10 +59,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   // Opened below, once what it needs is there.
   let servers: Servers | undefined;
   const secrets = knownSecrets(policy.current, env, () => servers?.secrets());
-  const redactor = openRedactor(secrets.names, secrets.values, {
-    name: 'token of a session',
-    forms: tokenForms(),
-  });
+  const redactor = openRedactor(secrets.names, secrets.values, tokenMark);
   const redact = redactor.text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
@@ -98,6 +95,11 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     policy: policy.current,
     env,
     redact,
+    pieces: (process) =>
+      redactor.pieces(() => {
+        const value = servers?.tokenOf(process);
+        return value === undefined ? undefined : { name: tokenMark.name, value };
+      }),
     tell: (component, topic, payload, flow) => {
       if (topic === 'station.process.exited') servers?.ended((payload as { process: string }).process);
       bus.tell(component, topic, payload, flow);

@@ -19,6 +19,7 @@ import { sha256, writeEntry } from '../../host/sandbox/cache.ts';
 import { type AdmittedComponent, defaultLimits, startActivation } from '../../host/sandbox/index.ts';
 import { generatorUrl, shimFolder } from '../../host/sandbox/transpile/tools.ts';
 import { transpile } from '../../host/sandbox/transpile/transpile.ts';
+import { openRedactor } from '../../host/state/index.ts';
 import { openBusBench } from '../bus/fixture.ts';
 import { codeOf, message1, running, temporaryFolder, watGuest } from '../sandbox/guests.ts';
 
@@ -218,6 +219,7 @@ test('W4: the processes of another component are not its own, nor is one that en
     policy: () => policy,
     env: {},
     redact: (text) => text,
+    pieces: () => openRedactor(() => new Set(), {}).pieces(),
     tell: () => undefined,
     hasRoom: () => true,
     log: () => undefined,
