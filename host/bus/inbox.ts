@@ -42,7 +42,10 @@ export interface Inbox {
   readonly add: (envelope: Envelope) => void;
   /** Puts back at the front, in their order. */
   readonly putBack: (envelopes: readonly Envelope[]) => void;
-  /** The next batch: one message when it must run alone; at most `ofOne` of a flow while others wait as well. */
+  /**
+   * The next batch: one message when it must run alone; at most `ofOne` of a flow while others wait as well. Every other
+   * batch is then of those alone that have no more than that: they need not wait for what others have under way with them.
+   */
   readonly take: (most: number, ofOne?: number) => readonly Envelope[];
   readonly nextIsAlone: () => boolean;
   readonly clear: () => readonly Envelope[];
@@ -69,6 +72,7 @@ export const openInbox = (): Inbox => {
   const flows = new Map<string, Queue>();
   let count = 0;
   let units = 0;
+  let lightWent = false;
   const weight = (envelope: Envelope) => envelope.message.payload.length;
 
   const next = (): { readonly from: Queue; readonly envelope: Envelope } | undefined => {
@@ -86,6 +90,26 @@ export const openInbox = (): Inbox => {
     // Its turn is over: it stands behind the others with what it has left.
     flows.delete(envelope.flow);
     if (length(from) > 0) flows.set(envelope.flow, from);
+  };
+
+  const isHeavy = (flow: string, ofOne: number): boolean => {
+    const own = flows.get(flow);
+    return own !== undefined && length(own) > ofOne;
+  };
+  /** Puts those with a backlog behind the others, where there are others. */
+  const lightFirst = (ofOne: number): boolean => {
+    const heavy: [string, Queue][] = [];
+    for (const [flow, own] of flows) {
+      if (length(own) <= ofOne) {
+        for (const [name, waits] of heavy) {
+          flows.delete(name);
+          flows.set(name, waits);
+        }
+        return true;
+      }
+      heavy.push([flow, own]);
+    }
+    return false;
   };
 
   return {
@@ -112,12 +136,18 @@ export const openInbox = (): Inbox => {
       const batch: Envelope[] = [];
       const turns = new Map<string, number>();
       const several = flows.size > 1;
+      const light = several && ofOne < most && length(front) === 0 && !lightWent && lightFirst(ofOne);
+      lightWent = light;
       let taken = 0;
       while (batch.length < most) {
         const found = next();
         if (found === undefined) break;
         const { envelope } = found;
         if (batch.length > 0 && (envelope.alone === true || taken + weight(envelope) > batchUnits)) break;
+        if (light && isHeavy(envelope.flow, ofOne)) {
+          if (lightFirst(ofOne)) continue;
+          break;
+        }
         const turn = turns.get(envelope.flow) ?? 0;
         if (several && turn >= ofOne) break;
         turns.set(envelope.flow, turn + 1);

@@ -25,13 +25,32 @@ test('flows take turns, each in its own order', () => {
   assert.deepEqual([inbox.size(), ids(inbox.take(9))], [0, '']);
 });
 
+test('while one flow has a backlog, every other batch is of those that wait for little', () => {
+  const inbox = openInbox();
+  const add = (flow: string, ...numbers: readonly number[]) => {
+    for (const number of numbers) inbox.add(envelope(flow, number));
+  };
+  const next = () => ids(inbox.take(8, 2));
+  add('flood', 1, 2, 3, 4, 5, 6);
+  add('a', 1);
+  add('b', 1, 2);
+  assert.equal(next(), 'a1 b1 b2', 'the light ones first, and by themselves');
+  add('c', 1);
+  assert.equal(next(), 'flood1 c1 flood2', 'then the flood has its turn, with who came meanwhile');
+  add('d', 1);
+  assert.equal(next(), 'd1');
+  assert.equal(next(), 'flood3 flood4 flood5 flood6', 'alone it has the whole batch');
+});
+
 test('while several flows wait, none gives more than its turn to a batch', () => {
   const inbox = openInbox();
   for (let number = 0; number < 20; number += 1) inbox.add(envelope('flood', number));
   assert.equal(inbox.isShared(), false, 'alone');
   inbox.add(envelope('a', 0));
   assert.equal(inbox.isShared(), true);
-  assert.equal(ids(inbox.take(9, 3)), 'flood0 a0 flood1 flood2');
+  assert.equal(ids(inbox.take(9, 3)), 'a0');
+  inbox.add(envelope('a', 1));
+  assert.equal(ids(inbox.take(9, 3)), 'flood0 a1 flood1 flood2');
   assert.equal(inbox.take(9, 3).length, 9, 'alone again');
   for (const flow of ['x', 'y', 'z']) for (const number of [0, 1]) inbox.add(envelope(flow, number));
   while (inbox.sizeOf('flood') > 0) inbox.take(4);

@@ -63,6 +63,22 @@ test('what comes in one turn is batched, at most the limit, with two batches ahe
   assert.equal(life(0).mostInFlight, 2);
 });
 
+test('a flood beside others: short batches, one at a time, and who waits for little goes in the next one but one', async (t) => {
+  const { bus, ask, life } = await openLaneBench(t, { batch: 64 });
+  await ask({});
+  const others = [ask({}), ask({})];
+  for (let each = 0; each < 200; each += 1) bus.tell(name, 'station.started', {}, 'flood');
+  await Promise.all(others);
+  await until(() => life(0).batches.flat().length === 203);
+  const [, first = [], ...rest] = life(0).batches;
+  assert.equal(first.length, 2, 'the two others, and nothing of the flood with them');
+  assert.ok(
+    rest.every(({ length }) => length <= 16),
+    String(rest.map(({ length }) => length)),
+  );
+  assert.equal(life(0).mostInFlight, 1);
+});
+
 test('W8: after a trap the messages of that batch run alone, one at a time, in their order', async (t) => {
   const { bus, says, ask, life } = await openLaneBench(t, { batch: 4, callDeadlineMs: 400 });
   const heard: unknown[] = [];
