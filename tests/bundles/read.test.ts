@@ -12,7 +12,9 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { diagnoseBundle, packBundle, readBundle } from '../../host/bundles/index.ts';
+import { unpackArchive } from '../../host/bundles/archive.ts';
+import { examine } from '../../host/bundles/examine.ts';
+import { bundleBounds, diagnoseBundle, packBundle, readBundle } from '../../host/bundles/index.ts';
 import { readRegular, walkTree } from '../../host/bundles/tree.ts';
 import type { Problem } from '../../host/problems/index.ts';
 import { authored, codeOf, packedBundle, plainFiles, sha256, temporary, value, write } from './fixture.ts';
@@ -319,4 +321,26 @@ test('what cannot be read is a problem with the reason', {
   await packedBundle(root, 'demo');
   mkdirSync(join(root, 'demo/closed'), { mode: 0o000 });
   assert.equal(codeOf(await readBundle(join(root, 'demo'))), 'bundle/unreadable');
+});
+
+test('P10: nothing is handed on of a bundle once something is wrong with it, and only so many problems are kept', async (t) => {
+  const root = temporary(t);
+  await packedBundle(root, 'demo');
+  write(join(root, 'demo'), {
+    'a-extra.md': 'x',
+    ...Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`z${n}`, ''])),
+  });
+  const begun: string[] = [];
+  const sink = {
+    begin: (path: string) => {
+      begun.push(path);
+      return { write: () => {}, end: () => {} };
+    },
+  };
+  const { problems } = await examine(join(root, 'demo'), sink);
+  assert.deepEqual(begun, ['bundle.json']);
+  assert.equal(problems.length, bundleBounds.problems);
+  // The same of an archive that is none.
+  const [fault] = await unpackArchive('/dev/null', sink);
+  assert.equal(fault?.code, 'bundle/not-a-file');
 });

@@ -33,7 +33,8 @@ const effects = ledger(start.limits, (place) => Atomics.store(cells, signal.mess
 
 const ask = (call: SyncCall): SyncAnswer => {
   post({ kind: 'call', call, message: effects.current(call.call) });
-  Atomics.wait(cells, signal.answered, 0);
+  // The call before may have been answered between the look and the wait: its notice comes now, and is not for this one.
+  while (Atomics.load(cells, signal.answered) === 0) Atomics.wait(cells, signal.answered, 0);
   Atomics.store(cells, signal.answered, 0);
   const received: { message: AnswerPost } | undefined = receiveMessageOnPort(start.answers);
   if (received === undefined) throw new HostFault('sandbox/call-failed', 'no answer came');
