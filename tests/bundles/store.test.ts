@@ -388,7 +388,7 @@ test('a record this station cannot read is told and can be removed', async (t) =
   first.db.prepare('UPDATE bundles SET manifest = ?').run(Buffer.from('{"manifest": 3}'));
   first.db.close();
   const { store, db } = openStore(root);
-  for (const wrong of ['{"manifest": 3}', authored({ id: 'another.bundle' })]) {
+  for (const wrong of ['{"manifest": 3}', authored({ id: 'another.bundle', content: [] })]) {
     db.prepare('UPDATE bundles SET manifest = ?').run(Buffer.from(wrong));
     assert.deepEqual(store.active(), []);
     assert.deepEqual(

@@ -60,9 +60,9 @@ const table: readonly (readonly [string, string, Change, string, readonly string
   ],
   [
     'a list that names something twice gets another',
-    '{ "grants": { "a": ["store:own", "store:own"] } }',
+    '{ "grants": { "a": ["store:own", "store:own", "process:spawn"] } }',
     (file) => grant(file, 'a', ['bus:publish']),
-    '{ "grants": { "a": ["store:own", "bus:publish"] } }',
+    '{ "grants": { "a": ["store:own", "process:spawn", "bus:publish"] } }',
     ['bus:publish'],
   ],
   [
