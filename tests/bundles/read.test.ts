@@ -314,6 +314,23 @@ test('folders deeper than the bound are not entered, empty ones too', async (t) 
   assert.equal(codeOf(await readBundle(join(root, 'demo'))), 'bundle/limit-exceeded');
 });
 
+test('folders nobody could make everywhere, and too many of them, are refused though they are empty', async (t) => {
+  const root = temporary(t);
+  await packedBundle(root, 'demo');
+  mkdirSync(join(root, 'demo', 'con'));
+  assert.equal(problemOf(await readBundle(join(root, 'demo'))).code, 'paths/unsafe');
+  rmSync(join(root, 'demo', 'con'), { recursive: true });
+  for (let count = 0; count <= bundleBounds.folders; count += 1) mkdirSync(join(root, 'demo', `f${count}`));
+  assert.equal(codeOf(await readBundle(join(root, 'demo'))), 'bundle/limit-exceeded');
+});
+
+test('P8: a pipe in the place of a file does not hold the reader', async (t) => {
+  const place = join(temporary(t), 'pipe');
+  execFileSync('mkfifo', [place]);
+  const read = await readRegular({ path: 'pipe', place, size: 0 }, 'fileBytes', () => {});
+  assert.equal(codeOf(read), 'bundle/not-a-file');
+});
+
 test('what cannot be read is a problem with the reason', {
   skip: process.getuid?.() === 0 && 'root reads everything',
 }, async (t) => {
