@@ -231,7 +231,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
           promoted?.ok === true
             ? promoted
             : lane !== undefined
-              ? await bus.retry(component)
+              ? await serving.retry(component)
               : revision === undefined
                 ? ok(undefined)
                 : await serving.bringUp(bundle.value, entry, revision);

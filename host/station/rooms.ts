@@ -196,6 +196,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const sessions = sessionHandlers(bus, redact, promptExpansion(library), gateLog);
   const placements = openPlacements({
     db: state.db,
+    write: state.write,
     now,
     events,
     installed: (id) => remote.skills.holds(id) || bundles.active().some(({ manifest }) => manifest.id === id),

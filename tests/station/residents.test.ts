@@ -159,6 +159,18 @@ test('a retry does not run a bundle whose bytes changed', async (t) => {
   assert.equal(await shortly(station), '0.1.0 failed bundle/size-mismatch');
   const retried = await station.client.call('bundle.retry', { component: `${echo}:echo` });
   assert.notEqual(code(retried), 'ok', JSON.stringify(retried));
+  await station.down();
+  // Nor one whose component is whole, where something beside it is not.
+  const other = openStationBench(t);
+  await (await other.up()).down();
+  const [identity = ''] = readdirSync(join(other.home, 'packages', echo));
+  writeFileSync(join(other.home, 'packages', echo, identity, 'more.txt'), '');
+  const again = await other.up();
+  assert.equal(await shortly(again), '0.1.0 failed bundle/file-extra');
+  assert.equal(
+    code(await again.client.call('bundle.retry', { component: `${echo}:echo` })),
+    'bundle/file-extra',
+  );
 });
 
 test('uninstalled: out of service and out of the list; what is not there is named', async (t) => {
