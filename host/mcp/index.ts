@@ -15,6 +15,7 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export { withDefaults } from './connections/asks.ts';
 export {
   type ProjectServers,
   readMcpConfig,
