@@ -166,6 +166,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     drainMs,
     endAllOf: async (component) => {
       wakes.forget(component);
+      servers?.departed(component);
       await capability.endAllOf(component);
     },
   });

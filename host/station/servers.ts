@@ -38,6 +38,7 @@ export interface Servers {
   readonly unfit: Gate['unfit'];
   readonly filled: Tokens['filled'];
   readonly ended: Tokens['ended'];
+  readonly departed: Reach['departed'];
   /** Dials what policy says now; cheap where nothing changed. */
   readonly reconcile: () => void;
   /** NAMES of variables, and values by what they are, that must never be seen; another object when they changed. */
@@ -138,6 +139,7 @@ export const openServers = (options: ServersOptions): Servers => {
     unfit: gate.unfit,
     filled: tokens.filled,
     ended: tokens.ended,
+    departed: reach.departed,
     reconcile,
     secrets: () => secrets,
     close: async () => {
