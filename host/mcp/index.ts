@@ -40,6 +40,7 @@ export { type Secrets, secretsOf } from './connections/secrets.ts';
 export { decide } from './gate/decide.ts';
 export type { Decision, ToolName, Wanted } from './gate/edge.ts';
 export { serverAlias, toolNames } from './gate/names.ts';
+export { visitOf, visitsBefore } from './gateway/addresses.ts';
 export type {
   GateAnswer,
   GateAsk,
