@@ -50,7 +50,9 @@ test('elicitation becomes a request in the queue: a form with its content, an ad
   }
 });
 
-test('an address nobody should be sent to is asked of nobody; one that is shown is shown whole, before all a server says', async (t) => {
+test('an address nobody should be sent to is asked of nobody; one that is shown is shown whole, before all a server says', {
+  timeout: 15_000,
+}, async (t) => {
   const desk = await openGatewayDesk(t);
   for (const address of [
     'javascript:alert(1)',
@@ -84,7 +86,9 @@ test('an address nobody should be sent to is asked of nobody; one that is shown 
   await asking;
 });
 
-test('a request that wants an address opened first: a person is asked, and it is made again; an agent that can is told', async (t) => {
+test('a request that wants an address opened first: a person is asked, and it is made again; an agent that can is told', {
+  timeout: 15_000,
+}, async (t) => {
   const desk = await openGatewayDesk(t, { elicitation: 'agent' });
   const { mode, ...modeless } = url;
   const second = { ...url, url: 'https://other.example/', elicitationId: 'e2' };

@@ -317,7 +317,9 @@ test('when all connections are taken, whoever holds most gives one up', () => {
   assert.ok([...kept, ...rest, ...late].every(({ destroyed }) => !destroyed));
 });
 
-test('two requests of one ID: refused of one client, kept apart where each stands alone', async (t) => {
+test('two requests of one ID: refused of one client, kept apart where each stands alone', {
+  timeout: 15_000,
+}, async (t) => {
   const desk = await openGatewayDesk(t, { permissions: rules({}) });
   const init = await ask(desk.url, desk.token, {
     method: 'initialize',
