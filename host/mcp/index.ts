@@ -54,6 +54,7 @@ export type {
 } from './gateway/edge.ts';
 export { type Reachable, reachableServers } from './gateway/reachable.ts';
 export { isRecord, type Json } from './json.ts';
+export { isOwnAddress } from './own.ts';
 export type {
   Access,
   RemoteManifest,
