@@ -41,7 +41,7 @@ test('X1: Host or Origin of another site, no token, a wrong one, one in the quer
     }
   }
   assert.deepEqual(reached(desk.connection.sent), []);
-  assert.equal(desk.token.length, 43);
+  assert.equal(desk.token.length, 47);
   assert.match(desk.token, /^[A-Za-z0-9_-]+$/);
   assert.notEqual(other, desk.token);
   assert.equal((await ask(desk.url, desk.token, listTools)).status, 200);

@@ -116,7 +116,9 @@ test('the shim ends with its input, with the session, and says why it cannot beg
   assert.equal(desk.connection.sent.filter(({ method }) => method === 'tools/call').length, 0);
 });
 
-test('the station does not reach itself by a program that leads back to it', async (t) => {
+test('the station does not reach itself by a program that leads back to it', {
+  timeout: 15_000,
+}, async (t) => {
   const desk = await openGatewayDesk(t);
   const env = { JUPITER_GATEWAY_TOKEN: desk.token };
   const dialled = await openDialled(t, () => [program('self', process.execPath, [shim, desk.url], { env })]);
