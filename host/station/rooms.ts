@@ -173,11 +173,14 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     drainMs,
     endAllOf: async (component) => {
       wakes.forget(component);
+      servers?.departed(component);
       await capability.endAllOf(component);
     },
   });
   const library = stationSkills(bundleSkills);
   const gateLog = openGateLog(state, now, redact);
+  // Before it listens, the port it will have.
+  let ownPort = port ?? policy.current().channel?.port;
   const opened = openServers({
     home: home.dir,
     logs: home.logs,
@@ -189,6 +192,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     bus,
     log: gateLog,
     run: startedAt.toString(36),
+    ports: () => (ownPort === undefined ? [] : [ownPort]),
     skills: (cwd) => skillServer(library, cwd, policy.current),
     onBug,
   });
@@ -234,6 +238,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     report: events.add,
     onBug,
   });
+  ownPort = web.status()?.port ?? ownPort;
 
   // What uninstalled bundles left, and whether placed skills are as they were: nobody waits for either.
   tidy = tidy
