@@ -53,8 +53,8 @@ export interface ResidentsOptions {
   readonly drainMs: number;
   /** Ends what a component that leaves service still runs. */
   readonly endAllOf: (component: string) => Promise<void>;
-  /** Told of each change, which leaves garbage behind whatever came of it. */
-  readonly rest?: Rest;
+  /** Every change leaves garbage behind, whatever came of it. */
+  readonly rest: Rest;
 }
 
 /** Components brought up side by side: each reads its bytes and its files whole while it starts. */
@@ -74,12 +74,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
 
   /** One change at a time. */
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const begin = () => {
-      options.rest?.hold();
-      return work();
-    };
-    const next = turn.then(begin);
-    turn = next.catch(() => undefined).then(options.rest?.due);
+    const next = turn.then(() => options.rest.after(work));
+    turn = next.catch(() => undefined);
     return next;
   };
 

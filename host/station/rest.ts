@@ -13,10 +13,10 @@ const restfulShare = 0.1;
 const mostLooks = 120;
 
 export interface Rest {
-  /** Something begins that somebody waits for, whether it uses this thread or another. */
-  readonly hold: () => void;
-  /** It is done, and leaves garbage behind. */
-  readonly due: () => void;
+  /** Does what somebody waits for, on this thread or another, and has what it left behind given back some time after. */
+  readonly after: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Nothing is given back any more. */
+  readonly close: () => void;
 }
 
 export interface RestOptions {
@@ -44,18 +44,28 @@ const unrefTimer = (then: () => void, ms: number): (() => void) => {
 
 export const openRest = ({ giveBack, worked = utilization(), later = unrefTimer }: RestOptions): Rest => {
   let cancel = (): void => undefined;
+  let closed = false;
   const look = (looks: number): void => {
+    cancel();
+    if (closed) return;
     cancel = later(() => {
       if (worked() < restfulShare) giveBack();
       else if (looks < mostLooks) look(looks + 1);
     }, watchMs);
   };
   return {
-    hold: () => cancel(),
-    due: () => {
+    after: async (work) => {
       cancel();
-      worked();
-      look(1);
+      try {
+        return await work();
+      } finally {
+        worked();
+        look(1);
+      }
+    },
+    close: () => {
+      closed = true;
+      cancel();
     },
   };
 };

@@ -254,7 +254,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       await processes.endAll();
       await bus.close();
       await residents.departed();
-      rest.hold();
+      rest.close();
       await processes.endAll();
       gateLog.flush();
       events.flush();

@@ -50,7 +50,8 @@ const policy = (more: Readonly<Record<string, unknown>> = hosts) => ({
     does: {
       command: process.execPath,
       args: [fixtureAgent, 'does', '-', marker],
-      inherit: ['PATH', 'HOST_SECRET'],
+      // The last is set for the station alone.
+      inherit: ['PATH', 'HOST_SECRET', 'MALLOC_TRIM_THRESHOLD_'],
       trust: 'full',
     },
   },
