@@ -81,6 +81,12 @@ test('what an agent asks of the station', async (t) => {
     );
     sessions.set(agent, id);
   }
+  for (const pid of processesNaming(marker)) {
+    const names = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .map((line) => line.split('=')[0]);
+    assert.ok(names.includes('HOST_SECRET') && !names.includes('MALLOC_TRIM_THRESHOLD_'), names.join());
+  }
   const say = async (agent: string, text: string) =>
     (
       await bench.document<{ entries: TranscriptEntry[] }>(
