@@ -6,5 +6,5 @@ export { type ComponentStore, openComponentStore, type StoreRow } from './compon
 export { type EventKind, type EventLog, eventKinds, openEventLog, type StationEvent } from './events.ts';
 export { type GateCall, type GateEntry, type GateLog, openGateLog } from './gate-log.ts';
 export { openLogFile } from './log-file.ts';
-export { isPlainVariable, openRedactor, type Redactor, redactedValue } from './redaction.ts';
+export { isPlainVariable, type Marked, openRedactor, type Redactor } from './redaction.ts';
 export { openState, type State } from './state.ts';

@@ -65,6 +65,14 @@ const isPlace = (value: string): boolean => isAbsolute(value) && existsSync(valu
 
 export interface Redactor {
   readonly text: (text: string) => string;
+  /** A value of JSON with every text of it redacted, names of members excepted: those are ours. */
+  readonly value: <T>(value: T) => T;
+}
+
+/** Secrets that are known by how they look, all their forms. The pattern is a global one. */
+export interface Marked {
+  readonly name: string;
+  readonly forms: RegExp;
 }
 
 /**
@@ -74,9 +82,12 @@ export interface Redactor {
 export const openRedactor = (
   names: () => ReadonlySet<string>,
   env: Readonly<Record<string, string | undefined>>,
+  marked?: Marked,
 ): Redactor => {
   let known: ReadonlySet<string> | undefined;
   let forms: readonly (readonly [form: string, name: string])[] = [];
+  /** The forms as they stand inside of JSON. */
+  let inJson: readonly string[] = [];
   const refresh = () => {
     const now = names();
     if (now === known) return;
@@ -88,26 +99,32 @@ export const openRedactor = (
       for (const form of partsOf(value).flatMap(formsOf)) found.set(form, name);
     }
     forms = [...found].sort(([a], [b]) => b.length - a.length);
+    inJson = forms.map(([form]) => json(form));
   };
-  return {
-    text: (text) => {
-      refresh();
-      let out = text;
-      for (const [form, name] of forms) {
-        out = out.replaceAll(form, `[redacted ${name}]`);
-      }
-      return out;
-    },
+  const without = (text: string): string => {
+    let out = text;
+    for (const [form, name] of forms) out = out.replaceAll(form, `[redacted ${name}]`);
+    return marked === undefined ? out : out.replace(marked.forms, `[redacted ${marked.name}]`);
   };
-};
-
-/** A value of JSON with every text of it redacted, names of members excepted: those are ours. */
-export const redactedValue = <T>(value: T, redact: (text: string) => string): T => {
   const clean = (found: unknown): unknown => {
-    if (typeof found === 'string') return redact(found);
+    if (typeof found === 'string') return without(found);
     if (Array.isArray(found)) return found.map(clean);
     if (typeof found !== 'object' || found === null) return found;
     return Object.fromEntries(Object.entries(found).map(([name, member]) => [name, clean(member)]));
   };
-  return clean(value) as T;
+  return {
+    text: (text) => {
+      refresh();
+      return without(text);
+    },
+    value: (value) => {
+      refresh();
+      // Most values hold none, and the record of a session holds hundreds of texts.
+      const text = JSON.stringify(value) ?? '';
+      const holds =
+        inJson.some((form) => text.includes(form)) ||
+        (marked !== undefined && text.search(marked.forms) >= 0);
+      return holds ? (clean(value) as typeof value) : value;
+    },
+  };
 };

@@ -4,7 +4,7 @@ import type { RemoteSkills } from '../mcp/index.ts';
 import { type PolicySource, policyText, shownPolicy } from '../policy/index.ts';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import type { SkillSource } from '../skills/index.ts';
-import { type EventLog, redactedValue, type StationEvent } from '../state/index.ts';
+import type { EventLog, Redactor, StationEvent } from '../state/index.ts';
 import type { Method, MethodEvent, MethodResult, Params, StationStatus } from './control.ts';
 import { type Granted, grant, revoke } from './grants.ts';
 import type { Home } from './home.ts';
@@ -41,7 +41,7 @@ export interface HandlersOptions {
   readonly processes: () => number;
   /** Stops everything; answers `station/draining` where calls outlast the bound, and goes on by itself. */
   readonly stop: () => Promise<Result<{ stopped: true }>>;
-  readonly redact: (text: string) => string;
+  readonly redact: Redactor['value'];
 }
 
 /** Events told where the client does not say how many. */
@@ -205,7 +205,7 @@ export const controlHandlers = (options: HandlersOptions): Handlers => {
 };
 
 /** Nothing that leaves over the socket holds a secret, whoever wrote it: an operator, a bundle or an agent. */
-const redacted = (redact: (text: string) => string, handlers: Handlers): Handlers => {
+const redacted = (redact: Redactor['value'], handlers: Handlers): Handlers => {
   type Any = (
     params: unknown,
     emit: (event: unknown) => Promise<void>,
@@ -214,10 +214,8 @@ const redacted = (redact: (text: string) => string, handlers: Handlers): Handler
   const wrapped =
     (handler: Any): Any =>
     async (params, emit, signal) => {
-      const answer = await handler(params, (event) => emit(redactedValue(event, redact)), signal);
-      return answer.ok
-        ? ok(redactedValue(answer.value, redact))
-        : failed(redactedValue(answer.problem, redact));
+      const answer = await handler(params, (event) => emit(redact(event)), signal);
+      return answer.ok ? ok(redact(answer.value)) : failed(redact(answer.problem));
     };
   return Object.fromEntries(
     Object.entries(handlers).map(([method, handler]) => [method, wrapped(handler as Any)]),

@@ -6,6 +6,7 @@ import { openBundleStore, shapeOfTopic, signatureRefusal, skillsOf } from '../bu
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { folderInside, outsideOf, provisionFor, readTextFile, writeTextFile } from '../context/index.ts';
+import { tokenForms } from '../http/index.ts';
 import { openPolicySource } from '../policy/index.ts';
 import { ok, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
@@ -59,7 +60,11 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   // Opened below, once what it needs is there.
   let servers: Servers | undefined;
   const secrets = knownSecrets(policy.current, env, () => servers?.secrets());
-  const redact = openRedactor(secrets.names, secrets.values).text;
+  const redactor = openRedactor(secrets.names, secrets.values, {
+    name: 'token of a session',
+    forms: tokenForms(),
+  });
+  const redact = redactor.text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
   // The log reads as a history too: it is where an operator looks first.
@@ -284,7 +289,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       void ended.then(options.onLateStop);
       return refuse('station/draining', { evidence: inFlightOf(bus) });
     },
-    redact,
+    redact: redactor.value,
   });
   log.station('info', 'ready');
   return { handlers, quiesce, web: web.status };

@@ -1,6 +1,6 @@
 /**
  * What must never be seen: the values of the variables policy and its servers name, and values that stand in an entry
- * or were made here. New objects only when something changed.
+ * of them. New objects only when something changed.
  */
 import type { Policy } from '../policy/index.ts';
 import type { Secrets } from './servers.ts';

@@ -107,13 +107,10 @@ export const openServers = (options: ServersOptions): Servers => {
   const tokens = openTokens({
     gateway: () => gateway,
     provides: reach.provides,
-    changed: () => refreshed(),
   });
   const refreshed = (): void => {
     const { names, literals } = secretsOf(reach.entries());
-    const all = new Map(literals);
-    for (const { session, token } of tokens.all()) all.set(`token of ${session}`, token);
-    secrets = { names: new Set(names), values: all };
+    secrets = { names: new Set(names), values: new Map(literals) };
   };
   const reconcile = (): void => {
     reach.reconcile();

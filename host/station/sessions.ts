@@ -9,7 +9,7 @@ import type { ControlMethods, MethodResult, Params, TranscriptEntry } from './co
 import type { LiveSession } from './placements.ts';
 import type { ExpandPrompt } from './skills.ts';
 import { openTranscripts, type Transcripts } from './transcripts.ts';
-import { isOver, keeper, watchSession } from './watch.ts';
+import { isOver, keeper, type Watched, watchSession } from './watch.ts';
 
 type Session = MethodResult<'session.create'>;
 
@@ -47,28 +47,26 @@ export const sessionHandlers = (
   const show = (id: string) => ask<Session>(sessions.get, { id });
   const transcripts = openTranscripts({ bus, ask, show, redact });
 
-  /** Waits until the session is where `settled` wants it, at most `waitMs`. */
+  /**
+   * Waits until the session is where `settled` wants it, at most `waitMs`. It is looked at once it says so of itself: the
+   * record of a session with many servers is long.
+   */
   const until = async (
     id: string,
+    watched: Watched,
     settled: (state: string) => boolean,
     waitMs: number,
     signal?: AbortSignal,
   ): Promise<Result<Session>> => {
-    const watched = watchSession(bus, id, signal);
     const end = performance.now() + waitMs;
     const over = (): boolean => performance.now() >= end || signal?.aborted === true;
-    try {
-      for (;;) {
-        const session = await show(id);
-        if (!session.ok || settled(session.value.state) || over()) return session;
-        // What it says of itself on the way is enough: the record of a session with many servers is long.
-        while (!over()) {
-          const seen = await watched.next(end - performance.now());
-          if (seen.some(({ state }) => settled(state))) break;
-        }
+    for (;;) {
+      while (!over()) {
+        const seen = await watched.next(end - performance.now());
+        if (seen.some(({ state }) => settled(state))) break;
       }
-    } finally {
-      watched.stop();
+      const session = await show(id);
+      if (!session.ok || settled(session.value.state) || over()) return session;
     }
   };
 
@@ -83,12 +81,20 @@ export const sessionHandlers = (
       // What is wrong with the file is told before there is a session.
       const config = mcpConfig === undefined ? ok(undefined) : readMcpConfig(mcpConfig);
       if (!config.ok) return config;
-      const created = await ask<output<typeof sessions.create.reply>>(
-        mcpConfig === undefined ? sessions.create : sessions.createV2,
-        mcpConfig === undefined ? request : { ...request, mcpConfig },
-      );
-      if (!created.ok) return created;
-      return until(created.value.id, (state) => state !== 'opening', waitMs, signal);
+      const watched = watchSession(bus, undefined, signal);
+      try {
+        const created = await ask<output<typeof sessions.create.reply>>(
+          mcpConfig === undefined ? sessions.create : sessions.createV2,
+          mcpConfig === undefined ? request : { ...request, mcpConfig },
+        );
+        if (!created.ok) return created;
+        const { id, state } = created.value;
+        if (state !== 'opening') return show(id);
+        watched.named(id);
+        return await until(id, watched, (now) => now !== 'opening', waitMs, signal);
+      } finally {
+        watched.stop();
+      }
     },
     say: async ({ wait = false, ...asked }, emit, signal) => {
       const text = await expandedText(asked.id, asked.text);
@@ -132,11 +138,19 @@ export const sessionHandlers = (
     respond: (params) => ask(params.content === undefined ? sessions.respond : sessions.respondV2, params),
     cancel: (id) => ask(sessions.cancel, { id }),
     close: async ({ id, waitMs = defaultWaitMs }) => {
-      const asked = await ask(sessions.close, { id });
-      if (!asked.ok) return failed(asked.problem);
-      const closed = await until(id, isOver, waitMs);
-      if (closed.ok && !isOver(closed.value.state)) return refuse('station/timed-out', { subject: id });
-      return closed;
+      const watched = watchSession(bus, id);
+      try {
+        const asked = await ask(sessions.close, { id });
+        if (!asked.ok) return failed(asked.problem);
+        // One that was over before tells nothing any more.
+        const found = await show(id);
+        if (!found.ok || isOver(found.value.state)) return found;
+        const closed = await until(id, watched, isOver, waitMs);
+        if (closed.ok && !isOver(closed.value.state)) return refuse('station/timed-out', { subject: id });
+        return closed;
+      } finally {
+        watched.stop();
+      }
     },
   };
 

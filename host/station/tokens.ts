@@ -10,14 +10,11 @@ export interface TokensOptions {
   readonly gateway: () => Pick<Gateway, 'admit' | 'dismiss'> | undefined;
   /** Whether this component is the provider of the session's agent. */
   readonly provides: (component: string, session: string) => boolean;
-  /** A token was made or ended. */
-  readonly changed: () => void;
 }
 export interface Tokens {
   readonly filled: (component: string, process: string, text: string) => string;
   /** The process is gone. */
   readonly ended: (process: string) => void;
-  readonly all: () => readonly { readonly session: string; readonly token: string }[];
 }
 
 /**
@@ -27,7 +24,7 @@ export interface Tokens {
 const place =
   /"name":"(Authorization","value":"Bearer |JUPITER_GATEWAY_TOKEN","value":")\$\{jupiter\.token:([A-Za-z0-9-]{1,64})\}"/g;
 
-export const openTokens = ({ gateway, provides, changed }: TokensOptions): Tokens => {
+export const openTokens = ({ gateway, provides }: TokensOptions): Tokens => {
   /** By the process that was given it. */
   const held = new Map<string, { readonly session: string; readonly token: string }>();
 
@@ -39,7 +36,6 @@ export const openTokens = ({ gateway, provides, changed }: TokensOptions): Token
     if (known !== undefined) return known.session === session ? known.token : undefined;
     const token = open.admit(session);
     held.set(process, { session, token });
-    changed();
     return token;
   };
 
@@ -58,8 +54,6 @@ export const openTokens = ({ gateway, provides, changed }: TokensOptions): Token
       // A session that was taken up again has the token of its new process.
       if (![...held.values()].some(({ session }) => session === known.session))
         gateway()?.dismiss(known.session);
-      changed();
     },
-    all: () => [...held.values()],
   };
 };

@@ -13,6 +13,8 @@ export type Changed = output<typeof sessions.changed.event>;
 export interface Watched {
   /** What was told since the last time; where nothing was, at the next event, after `withinMs` or when aborted. */
   readonly next: (withinMs?: number) => Promise<readonly Changed[]>;
+  /** The session it watches, where that is known only now; what was told of it since the watch began is not lost. */
+  readonly named: (id: string) => void;
   /** How many rows came since the last reading. */
   readonly came: (rows: number) => void;
   readonly stop: () => void;
@@ -26,7 +28,12 @@ const rowsWaitMs = 1;
 const manyRows = 16;
 const manyWaitMs = 20;
 
-export const watchSession = (bus: Pick<Bus, 'listen'>, id: string, signal?: AbortSignal): Watched => {
+export const watchSession = (
+  bus: Pick<Bus, 'listen'>,
+  given: string | undefined,
+  signal?: AbortSignal,
+): Watched => {
+  let id = given;
   let pending: Changed[] = [];
   let wake: (() => void) | undefined;
   let before: Changed | undefined;
@@ -34,7 +41,7 @@ export const watchSession = (bus: Pick<Bus, 'listen'>, id: string, signal?: Abor
   let waitMs = rowsWaitMs;
   const stop = bus.listen(sessions.changed.id, (event, teller) => {
     const changed = event as Changed;
-    if (changed.id !== id || teller !== keeper) return;
+    if ((id !== undefined && changed.id !== id) || teller !== keeper) return;
     pending.push(changed);
     const rowsAlone =
       before !== undefined &&
@@ -64,6 +71,10 @@ export const watchSession = (bus: Pick<Bus, 'listen'>, id: string, signal?: Abor
       const seen = pending;
       pending = [];
       return seen;
+    },
+    named: (name) => {
+      id = name;
+      pending = pending.filter((changed) => changed.id === name);
     },
     came: (rows: number) => {
       waitMs = rows > manyRows ? manyWaitMs : rowsWaitMs;

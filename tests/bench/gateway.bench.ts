@@ -1,25 +1,26 @@
 /**
  * A call through the gateway, agent over HTTP, server over standard input and output: beside the gateways of npm in the
- * same run, each with the same server and the same requests. Ours decides by rules and keeps the decision in a database
- * before the answer leaves.
+ * same run, each with the same server and the same requests, at the endpoint an agent is given, which speaks MCP. Ours
+ * decides by rules and keeps the decision in a database before the answer leaves.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import Database from 'better-sqlite3';
 import { installed } from '../conformance/installed.ts';
+import { type Lane, meet, message, openPoster, overEvents, overPost, start } from './gateway-doors.ts';
 import { type Measured, median } from './report.ts';
 
-const warm = 200;
-const calls = 300;
-const manyCalls = 1_200;
+/** Calls that are not counted: a gateway serves for hours. */
+const warm = 3_000;
+const calls = 400;
+const manyCalls = 3_000;
 const parallel = 16;
-const rounds = 3;
+const rounds = 5;
 const startMs = 30_000;
 
 const root = join(import.meta.dirname, '..', '..');
@@ -28,78 +29,6 @@ const manyTools = [
   join(root, 'tests', 'fixtures', 'mcp', 'raw.mjs'),
   JSON.stringify({ many: 1_000, page: 200 }),
 ];
-const args = { text: 'hello' };
-const message = (id: number, method: string, params: unknown) =>
-  JSON.stringify({ jsonrpc: '2.0', id, method, params });
-const start = {
-  protocolVersion: '2025-06-18',
-  capabilities: {},
-  clientInfo: { name: 'bench', version: '0' },
-};
-
-interface Target {
-  readonly url: string;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-const agent = new Agent({ keepAlive: true, maxSockets: parallel });
-
-interface Got {
-  readonly status: number;
-  readonly text: string;
-  readonly session: string | undefined;
-}
-const post = ({ url, headers, body }: Target): Promise<Got> =>
-  new Promise((resolve, reject) => {
-    const sent = request(
-      url,
-      {
-        method: 'POST',
-        agent,
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'content-length': Buffer.byteLength(body),
-          ...headers,
-        },
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (part: string) => {
-          text += part;
-        });
-        const session = response.headers['mcp-session-id'];
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text, session: session?.toString() }),
-        );
-      },
-    );
-    sent.on('error', reject);
-    sent.end(body);
-  });
-
-let next = 1;
-/** Every call has a number of its own: some gateways mix up those that have not. */
-const call = async (target: Target): Promise<void> => {
-  next += 1;
-  const body = target.body.replace('"id":1,', `"id":${next},`);
-  const { status, text } = await post({ ...target, body });
-  if (status !== 200 || !text.includes('hello'))
-    throw new Error(`${target.url}: ${status} ${text.slice(0, 300)}`);
-};
-
-/** The agent's side of the protocol, up to its first call. */
-const meet = async (url: string, more: Record<string, string> = {}): Promise<Target> => {
-  const began = await post({ url, headers: more, body: message(0, 'initialize', start) });
-  if (began.status !== 200) throw new Error(`${url}: ${began.status} ${began.text.slice(0, 300)}`);
-  const headers = {
-    ...more,
-    'mcp-protocol-version': '2025-06-18',
-    ...(began.session === undefined ? {} : { 'mcp-session-id': began.session }),
-  };
-  await post({ url, headers, body: '{"jsonrpc":"2.0","method":"notifications/initialized"}' });
-  return { url, headers, body: message(1, 'tools/call', { name: 'echo', arguments: args }) };
-};
 
 const freePort = async (): Promise<number> => {
   const listener = createServer().listen(0, '127.0.0.1');
@@ -110,24 +39,29 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-const until = async (work: () => Promise<Target>): Promise<Target> => {
+interface Opened {
+  readonly name: string;
+  readonly open: () => Promise<Lane>;
+  /** Beside the endpoint of an agent: told, and not what ours is held to. */
+  readonly aside?: true;
+}
+
+/** Once its first call is answered. */
+const ready = async (name: string, make: () => Promise<() => Promise<Lane>>): Promise<Opened> => {
   const end = performance.now() + startMs;
   for (;;) {
     try {
-      const target = await work();
-      await call(target);
-      return target;
+      const open = await make();
+      const lane = await open();
+      await lane.call();
+      lane.close();
+      return { name, open };
     } catch (error) {
       if (performance.now() > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
 };
-
-interface Opened {
-  readonly name: string;
-  readonly target: Target;
-}
 type Keep = (child: ChildProcess) => ChildProcess;
 
 const bin = async (name: string, version: string, file: string): Promise<string> =>
@@ -159,17 +93,24 @@ const openOthers = async (keep: Keep, dir: string): Promise<readonly Opened[]> =
   );
   const proxy = await bin('mcp-proxy', '6.7.19', 'dist/bin/mcp-proxy.mjs');
   run(proxy, '--server', 'stream', '--port', String(ports[2]), '--', process.execPath, ...server);
+  const hub = `http://127.0.0.1:${ports[0]}`;
+  const streamable = (port: number | undefined) => async () => {
+    const url = `http://127.0.0.1:${port}/mcp`;
+    const headers = await meet(url);
+    return () => overPost(url, headers);
+  };
+  const body = JSON.stringify({ server_name: 'probe', tool: 'echo', arguments: { text: 'hello' } });
   return [
+    await ready('mcp-hub', async () => () => overEvents(`${hub}/mcp`, 'probe__echo')),
+    await ready('supergateway', streamable(ports[1])),
+    await ready('mcp-proxy', streamable(ports[2])),
     {
-      name: 'mcp-hub',
-      target: await until(async () => ({
-        url: `http://127.0.0.1:${ports[0]}/api/servers/tools`,
-        headers: {},
-        body: JSON.stringify({ server_name: 'probe', tool: 'echo', arguments: args }),
-      })),
+      ...(await ready(
+        'mcp-hub at its REST',
+        async () => () => overPost(`${hub}/api/servers/tools`, {}, body),
+      )),
+      aside: true,
     },
-    { name: 'supergateway', target: await until(() => meet(`http://127.0.0.1:${ports[1]}/mcp`)) },
-    { name: 'mcp-proxy', target: await until(() => meet(`http://127.0.0.1:${ports[2]}/mcp`)) },
   ];
 };
 
@@ -195,51 +136,10 @@ const latency = async (work: () => Promise<unknown>): Promise<number> => {
   }
   return median(times);
 };
-/** A whole answer in what came so far; the agent's side is kept as cheap as can be, it shares the machine. */
-const isWhole = (text: string): boolean => {
-  const end = text.indexOf('\r\n\r\n');
-  if (end < 0) return false;
-  const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, end))?.[1];
-  return length === undefined ? text.endsWith('\r\n0\r\n\r\n') : text.length - end - 4 >= Number(length);
-};
 
-/** One call after the other on a connection that is kept. */
-const lane = async ({ url, headers, body }: Target) => {
-  const { port, pathname } = new URL(url);
-  const socket = connect(Number(port), '127.0.0.1').setNoDelay(true);
-  await once(socket, 'connect');
-  let text = '';
-  let answered: (text: string) => void = () => {};
-  socket.setEncoding('latin1').on('data', (part: string) => {
-    text += part;
-    if (!isWhole(text)) return;
-    const whole = text;
-    text = '';
-    answered(whole);
-  });
-  const head = Object.entries({
-    host: `127.0.0.1:${port}`,
-    'content-type': 'application/json',
-    accept: 'application/json, text/event-stream',
-    ...headers,
-  }).map(([name, value]) => `${name}: ${value}`);
-  const begin = `POST ${pathname} HTTP/1.1\r\n${head.join('\r\n')}\r\ncontent-length: `;
-  return {
-    call: () =>
-      new Promise<void>((resolve, reject) => {
-        next += 1;
-        const numbered = body.replace('"id":1,', `"id":${next},`);
-        answered = (whole) =>
-          whole.startsWith('HTTP/1.1 200') && whole.includes('hello') ? resolve() : reject(new Error(whole));
-        socket.write(`${begin}${numbered.length}\r\n\r\n${numbered}`);
-      }),
-    close: () => socket.destroy(),
-  };
-};
-
-const throughput = async (target: Target): Promise<number> => {
-  const lanes = await Promise.all(Array.from({ length: parallel }, () => lane(target)));
-  let left = manyCalls;
+const throughput = async (open: () => Promise<Lane>, count: number): Promise<number> => {
+  const lanes = await Promise.all(Array.from({ length: parallel }, open));
+  let left = count;
   const began = performance.now();
   await Promise.all(
     lanes.map(async (one) => {
@@ -249,7 +149,7 @@ const throughput = async (target: Target): Promise<number> => {
       }
     }),
   );
-  const rate = (manyCalls * 1_000) / (performance.now() - began);
+  const rate = (count * 1_000) / (performance.now() - began);
   for (const one of lanes) one.close();
   return rate;
 };
@@ -273,24 +173,26 @@ export const bench = async (): Promise<readonly Measured[]> => {
   };
   try {
     const mine = await openOurs(keep, join(dir, 'ours'), server);
+    const headers = await meet(mine.url, mine.headers);
     const all: readonly Opened[] = [
-      { name: 'ours', target: await meet(mine.url, mine.headers) },
+      { name: 'ours', open: () => overPost(mine.url, headers) },
       ...(await openOthers(keep, dir)),
     ];
     const found = new Map(all.map(({ name }) => [name, { latency: [] as number[], rate: [] as number[] }]));
-    for (const { target } of all) for (let n = 0; n < warm; n += 1) await call(target);
+    for (const { open } of all) await throughput(open, warm);
     for (let round = 0; round < rounds; round += 1) {
-      for (const { name, target } of all) {
-        const one = await lane(target);
+      for (const { name, open } of all) {
+        const one = await open();
         found.get(name)?.latency.push(await latency(one.call));
         one.close();
-        found.get(name)?.rate.push(await throughput(target));
+        found.get(name)?.rate.push(await throughput(open, manyCalls));
       }
     }
     const of = (name: string, what: 'latency' | 'rate'): number => median(found.get(name)?.[what] ?? []);
     const others = all.slice(1).map(({ name }) => name);
+    const rivals = all.slice(1).flatMap(({ name, aside }) => (aside === true ? [] : [name]));
     const best = (what: 'latency' | 'rate', better: (a: number, b: number) => boolean): string =>
-      others.reduce((one, other) => (better(of(other, what), of(one, what)) ? other : one));
+      rivals.reduce((one, other) => (better(of(other, what), of(one, what)) ? other : one));
     const fastest = best('latency', (a, b) => a < b);
     const widest = best('rate', (a, b) => a > b);
 
@@ -307,24 +209,26 @@ export const bench = async (): Promise<readonly Measured[]> => {
     for (const way of ways) await way(message(0, 'initialize', start));
     for (let round = 0; round < rounds; round += 1) {
       for (const [at, way] of ways.entries()) {
-        const body = message(1, 'tools/call', { name: 'echo', arguments: args });
+        const body = message(1, 'tools/call', { name: 'echo', arguments: { text: 'hello' } });
         times[at]?.push(await latency(() => way(body)));
       }
     }
 
     const wide = await openOurs(keep, join(dir, 'wide'), manyTools);
-    const list = { ...(await meet(wide.url, wide.headers)), body: message(1, 'tools/list', {}) };
-    const lists: number[] = [];
+    const lister = await openPoster(wide.url, await meet(wide.url, wide.headers));
+    const list = message(1, 'tools/list', {});
     const began = performance.now();
-    const { text } = await post(list);
+    const text = await lister.post(list);
     const first = performance.now() - began;
-    const count = (JSON.parse(text) as { result: { tools: unknown[] } }).result.tools.length;
+    const count = text.split('"inputSchema"').length - 1;
     if (count < 1_000) throw new Error(`${count} tools`);
+    const lists: number[] = [];
     for (let n = 0; n < 50; n += 1) {
       const at = performance.now();
-      await post(list);
+      await lister.post(list);
       lists.push(performance.now() - at);
     }
+    lister.close();
     const database = new Database(join(dir, 'full.db'));
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE rows (row)');
     const insert = database.prepare('INSERT INTO rows VALUES (1)');
@@ -377,7 +281,6 @@ export const bench = async (): Promise<readonly Measured[]> => {
       },
     ];
   } finally {
-    agent.destroy();
     for (const child of children) {
       child.stdin?.end();
       // Those of npm start children of their own; ours end theirs when their input ends.

@@ -125,6 +125,8 @@ test('an agent uses a server that wants a bearer, without ever holding it; the r
     [['desk', 'offered', 'servers.desk.consumers']],
   );
   assert.deepEqual(await say(bench, id, 'call desk look'), ['looked']);
+  const [blurted = ''] = await say(bench, id, 'blurt desk');
+  assert.equal(blurted.split('[redacted token of a session]').length, 3, blurted);
   const session = await show(bench, id);
   assert.equal(session.provisioning.servers[0]?.stage, 'used');
   assert.deepEqual(session.gate?.calls, [
@@ -139,7 +141,7 @@ test('an agent uses a server that wants a bearer, without ever holding it; the r
   // Neither the bearer nor the session's own token is anywhere but in what the agent was handed.
   const [entry] = handed(bench);
   const token = entry?.headers?.[0]?.value.replace(/^Bearer /, '') ?? '';
-  assert.match(token, /^[A-Za-z0-9_-]{43}$/);
+  assert.match(token, /^jst_[A-Za-z0-9_-]{43}$/);
   assert.ok(!JSON.stringify(handed(bench)).includes(bearer));
   for (const [path, bytes] of everyFile(bench.home)) {
     assert.ok(!bytes.includes(bearer), path);

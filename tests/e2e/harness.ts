@@ -7,6 +7,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -27,10 +28,22 @@ export interface Run {
   readonly json: () => Record<string, unknown>;
 }
 
-// The first home of a test process transpiles the shipped components; the others begin with its cache, which admission
-// checks byte for byte.
-const transpiled = join(tmpdir(), `jupiter-e2e-cache-${process.pid}`);
-process.on('exit', () => rmSync(transpiled, { recursive: true, force: true }));
+// The first home of a run transpiles the shipped components; the others begin with its cache, which admission checks byte
+// for byte. A test file that is run by itself is a run of its own.
+const ownRun = join(tmpdir(), `jupiter-e2e-${process.pid}`);
+const transpiled = join(process.env['JUPITER_TEST_RUN'] ?? ownRun, 'cache');
+process.on('exit', () => rmSync(ownRun, { recursive: true, force: true }));
+/** Whole or not at all: several files may end their first test at once. */
+const keepTranspiled = (cache: string): void => {
+  if (existsSync(transpiled) || !existsSync(cache)) return;
+  const own = `${transpiled}-${process.pid}`;
+  cpSync(cache, own, { recursive: true });
+  try {
+    renameSync(own, transpiled);
+  } catch {
+    rmSync(own, { recursive: true, force: true });
+  }
+};
 
 /** Longest time one command may take, ms. */
 const commandMs = 60_000;
@@ -96,8 +109,7 @@ export const openBench = (
   bench.policy(typeof options.policy === 'string' ? options.policy : JSON.stringify(options.policy, null, 2));
   t.after(async () => {
     await jupiter('down');
-    if (!existsSync(transpiled) && existsSync(join(home, 'cache')))
-      cpSync(join(home, 'cache'), transpiled, { recursive: true });
+    keepTranspiled(join(home, 'cache'));
     rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
   });
   return bench;

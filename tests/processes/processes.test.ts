@@ -23,6 +23,8 @@ test('a child gets exactly the environment, arguments and directory of the reque
   const exit = await child.exit;
   assert.deepEqual(exit, { code: 0, signal: null });
   const seen = JSON.parse(child.lines[0] ?? '');
+  assert.match(seen.env.JUPITER_STARTED_BY, /^[0-9a-f]{24}$/, 'the one thing that is added');
+  delete seen.env.JUPITER_STARTED_BY;
   assert.deepEqual(seen.env, { A: '1', QUOTED: `it's "x" $Y\n`, EMPTY: '', go: 'on' });
   assert.deepEqual(seen.args, ['two words', '$HOME `id` "quoted" \'single\' \\', '', 'a\nb']);
   assert.equal(seen.cwd, place.cwd);
@@ -42,7 +44,9 @@ test('names that no shell would hand on reach the child all the same', async (t)
     env,
   });
   await child.exit;
-  assert.deepEqual(JSON.parse(child.lines[0] ?? ''), env);
+  const { JUPITER_STARTED_BY: mark, ...seen } = JSON.parse(child.lines[0] ?? '');
+  assert.match(mark, /^[0-9a-f]{24}$/);
+  assert.deepEqual(seen, env);
 });
 
 test('lines come in order from both streams, the last one without a newline, then the exit', async (t) => {
@@ -284,13 +288,60 @@ test('a leader that exits takes the rest of its group with it; output they had w
   await vanished(child.running.pid, 0);
 });
 
-test('a process that left the group cannot hold the exit back by keeping the output open', async (t) => {
-  const child = await follow(await room(t), "setsid sh -c 'echo $$; exec sleep 20' & read -r x; exit 0");
+const linux = process.platform === 'linux';
+/** A daemon: it leaves its group, its session and its parent, and ignores SIGTERM. Tells its number. */
+const daemon = (
+  start = '',
+) => `${start} setsid sh -c 'trap "" TERM; echo $$ >&3; exec sleep 300' 3>&1 >/dev/null 2>&1 </dev/null &
+  read -r x; exit 0`;
+
+test('C6: a daemon that left the group is gone after end', { skip: !linux }, async (t) => {
+  const child = await follow(await room(t), daemon());
+  const escaped = Number(await child.line((line) => /^\d+$/.test(line)));
+  await child.running.end(50);
+  await vanished(escaped, 0);
+  assert.equal((await child.exit).problem, undefined);
+});
+
+test('C6: a daemon does not outlive a leader that exits, nor one that is started directly', {
+  skip: !linux,
+}, async (t) => {
+  // A name that no shell hands on: it is started without a gate.
+  for (const env of [{}, { 'a.b': 'direct' }]) {
+    const child = await follow(await room(t), daemon(), { env: { PATH: process.env['PATH'] ?? '', ...env } });
+    const escaped = Number(await child.line((line) => /^\d+$/.test(line)));
+    child.running.write('go\n');
+    assert.equal((await child.exit).code, 0);
+    await vanished(escaped, 0);
+  }
+});
+
+test('a daemon of one program is not ended with another, though that was told its mark', {
+  skip: !linux,
+}, async (t) => {
+  const place = await room(t);
+  const mark = 'echo "$JUPITER_STARTED_BY"';
+  const one = await follow(place, `${mark}; ${daemon()}`);
+  const escaped = Number(await one.line((line) => /^\d+$/.test(line)));
+  const told = await one.line((line) => /^[0-9a-f]{24}$/.test(line));
+  const other = await follow(place, `${mark}; exit 0`, {
+    env: { PATH: process.env['PATH'] ?? '', JUPITER_STARTED_BY: told },
+  });
+  await other.exit;
+  assert.notEqual(other.lines[0], told, 'each start has a mark of its own');
+  assert.equal(isThere(escaped), true);
+});
+
+test('a process that cleared its environment and left cannot hold the exit back by keeping the output open', async (t) => {
+  const child = await follow(
+    await room(t),
+    'env -i PATH="$PATH" setsid sh -c \'echo $$; exec sleep 20\' & read -r x; exit 0',
+  );
   const escaped = Number(await child.line((line) => /^\d+$/.test(line)));
   t.after(() => process.kill(escaped, 'SIGKILL'));
   child.running.write('go\n');
   const began = performance.now();
   await child.exit;
   assert.ok(performance.now() - began < 10_000);
-  assert.equal(process.kill(escaped, 0), true, 'what made itself a group of its own is not ours to end');
+  assert.equal(isThere(escaped), true, 'nothing says that it is ours');
 });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { openRedactor } from '../../host/state/index.ts';
 
-const redactorFor = (value: string, name = 'TOKEN') =>
-  openRedactor(() => new Set([name]), { [name]: value }).text;
+const redactor = (value: string, name = 'TOKEN') => openRedactor(() => new Set([name]), { [name]: value });
+const redactorFor = (value: string, name = 'TOKEN') => redactor(value, name).text;
 const pem = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQ\nEFAASCBKcwggSjAgEAAoIBAQC7\n-----END KEY-----';
 
 describe('every form of a value is taken out', () => {
@@ -24,7 +24,17 @@ describe('every form of a value is taken out', () => {
     ['in hex, capitals', Buffer.from(value).toString('hex').toUpperCase()],
   ];
   for (const [name, form] of rows)
-    it(name, () => assert.equal(redactorFor(value)(`<${form}>`), '<[redacted TOKEN]>'));
+    it(`${name}, and anywhere in a value`, () => {
+      assert.equal(redactorFor(value)(`<${form}>`), '<[redacted TOKEN]>');
+      assert.deepEqual(redactor(value).value({ [form]: [1, null, { deep: `<${form}>` }] }), {
+        [form]: [1, null, { deep: '<[redacted TOKEN]>' }],
+      });
+    });
+  it('a value without one is handed on as it is', () => {
+    const clean = { list: ['<canary>'] };
+    assert.equal(redactor(value).value(clean), clean);
+    assert.equal(redactor(value).value(undefined), undefined);
+  });
 
   it('in Base64, wherever in its group it begins and ends', () => {
     for (const before of ['', 'u', 'u:', 'us:', 'usr:'])

@@ -85,7 +85,7 @@ export interface Gateway {
   /** Of `127.0.0.1`; any free port. */
   readonly port: number;
   readonly address: (alias: string) => GatewayAddress;
-  /** A new token of this session, which ends the one before. 43 characters of base64url; kept as a hash only. */
+  /** A new token of this session, which ends the one before; kept as a hash only. */
   readonly admit: (session: string) => string;
   /** The session can call nothing any more; what it still waits for is aborted. */
   readonly dismiss: (session: string) => void;

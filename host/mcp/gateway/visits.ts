@@ -2,8 +2,8 @@
  * What the gateway keeps while a session may call: its token as a hash, and for each server it speaks to the clients
  * that said `initialize`, the requests that wait, and whoever listens for changes. Nothing of it outlives the session.
  */
-import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { digest } from '../../http/index.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { digest, newToken } from '../../http/index.ts';
 import type { Answered, Connection, Json, RequestOptions } from '../connections/edge.ts';
 import type { GatewayServer } from './edge.ts';
 import { clients as mostClients } from './limits.ts';
@@ -111,10 +111,6 @@ export const newClient = (id: string, version: string, capabilities: Json): Clie
 
 /** Its newest request that waits. */
 export const lastRunning = ({ running }: Client): Exchange | undefined => [...running.values()].at(-1);
-
-/** Random bytes of a token. */
-const tokenBytes = 32;
-const newToken = (): string => randomBytes(tokenBytes).toString('base64url');
 
 export interface Visits {
   readonly admit: (session: string) => string;
