@@ -10,7 +10,7 @@ import { tokenMark } from '../http/index.ts';
 import { openPolicySource } from '../policy/index.ts';
 import { ok, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
-import { prepareProcess } from '../sandbox/index.ts';
+import { giveBackMemory, prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openGateLog, openRedactor, type State } from '../state/index.ts';
 import { endsWithin, inFlightOf } from './draining.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
@@ -20,6 +20,7 @@ import { openPlacements } from './placements.ts';
 import type { Asked } from './reach.ts';
 import { openStationRemote } from './remote.ts';
 import { openResidents } from './residents.ts';
+import { openRest } from './rest.ts';
 import { knownSecrets } from './secrets.ts';
 import { openServers, type Servers } from './servers.ts';
 import { liveSessions, sessionHandlers } from './sessions.ts';
@@ -162,7 +163,9 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     },
   });
   bus.onEased(capability.eased);
+  const rest = openRest({ giveBack: giveBackMemory });
   const residents = openResidents({
+    rest,
     bundles,
     bus,
     policy,
@@ -264,6 +267,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       await processes.endAll();
       await bus.close();
       await residents.departed();
+      rest.close();
       await processes.endAll();
       gateLog.flush();
       events.flush();
