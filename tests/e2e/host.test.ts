@@ -279,7 +279,7 @@ test('what an agent asks of the station', async (t) => {
         .split('\n')
         .map((line) => line.split('=')[0])
         .sort(),
-      ['GIVEN', 'PATH'],
+      ['GIVEN', 'JUPITER_STARTED_BY', 'PATH'],
       'plain variables of its program, and what the agent gives',
     );
     const long = await run('sh', ['-c', 'for n in 1 2 3 4 5 6 7 8; do printf "€%s" $n; done'], {
