@@ -18,8 +18,11 @@ import { markName, newMark } from './strays.ts';
 import { openWatchdog, type Watchdog } from './watchdog.ts';
 import { type Launch, windowsLaunch } from './windows.ts';
 
-/** A spare gate is made this long after the last was taken: while the program that was started still loads, ms. */
-const spareAfterMs = 25;
+/**
+ * A spare gate is made this long after the last was taken, ms: the program that was started has been told what to do and still
+ * loads, so nobody waits meanwhile. Later it would stand in the way of what that program says first.
+ */
+const spareAfterMs = 5;
 
 const isWindows = process.platform === 'win32';
 
