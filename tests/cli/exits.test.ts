@@ -34,9 +34,10 @@ test('policy explain of an agent the policy does not know names those it knows',
   assert.equal(problem.evidence, 'the policy names: echo');
 });
 
-test('policy explain says that policy has no program of that name', async (t) => {
+test('policy explain says that policy has no program of that name, and what a server depends on', async (t) => {
   const home = `${temporary(t)}/home`;
   await run(['--home', home, 'init']);
+  await run(['--home', home, 'policy', 'set', 'mcpServers.near', '{"command": "near-server"}']);
   for (const [agent, provider, lacks] of [
     ['slip', undefined, true],
     ['own', 'my.bundle:provider', false],
@@ -51,6 +52,13 @@ test('policy explain says that policy has no program of that name', async (t) =>
     ]);
     const ran = await run(['--home', home, 'policy', 'explain', '--agent', agent]);
     assert.equal(/policy has none of that name/.test(ran.out), lacks, ran.out);
+    // A provider nobody knows may not hand on what is reached through the station.
+    assert.match(
+      ran.out,
+      lacks
+        ? /near +offered .* through the station$/m
+        : /near .* through the station, if my\.bundle:provider handles bearpunch\.agents\.open\.v3$/m,
+    );
   }
 });
 

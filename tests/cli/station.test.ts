@@ -35,6 +35,8 @@ test('up returns when the station is ready; status, a second up and down say wha
   const { pid } = JSON.parse(up.out);
   assert.deepEqual(JSON.parse(up.out), { home, pid });
   assert.ok(isThere(pid));
+  if (process.platform === 'linux')
+    assert.match(readFileSync(`/proc/${pid}/environ`, 'utf8'), /\0MALLOC_TRIM_THRESHOLD_=\d+\0/);
   const status = await run(['--home', home, '--json', 'status']);
   assert.equal(JSON.parse(status.out).pid, pid);
   assert.match((await run(['--home', home, 'status'])).out, new RegExp(`^station +\\S+, pid ${pid}, since`));

@@ -453,7 +453,11 @@ test('what a server asks while a call runs reaches that call; nobody else answer
   const ask = (method: string, params: Json = {}) => ({ name: 'ask', arguments: { method, params } });
   const requestedSchema = {
     type: 'object',
-    properties: { name: { type: 'string' }, size: { type: 'integer', default: 7 } },
+    properties: {
+      name: { type: 'string' },
+      size: { type: 'integer', default: 7 },
+      toString: { type: 'string', default: 'own' },
+    },
   };
   const asked: unknown[] = [];
   const answered = await connection.request(
@@ -471,7 +475,10 @@ test('what a server asks while a call runs reaches that call; nobody else answer
     },
   );
   assert.deepEqual(asked, [{ method: 'elicitation/create', params: { message: 'Who?', requestedSchema } }]);
-  assert.deepEqual(resultOf(answered)['answer'], { action: 'accept', content: { name: 'Ada', size: 7 } });
+  assert.deepEqual(resultOf(answered)['answer'], {
+    action: 'accept',
+    content: { name: 'Ada', size: 7, toString: 'own' },
+  });
 
   const refusal = async (...calls: Promise<Answered>[]): Promise<string> => {
     const [first] = await Promise.all(calls);
