@@ -62,6 +62,8 @@ export interface Agent {
   agentInfo?: { name: string; version?: string };
   capabilities: Record<string, unknown>;
   authMethods: string[];
+  /** What it printed last beside the protocol before its session was ready. */
+  said?: string;
   turn?: string | undefined;
 }
 

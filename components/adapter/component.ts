@@ -252,6 +252,8 @@ export const component = defineComponent({
       if (agent === undefined) return station.log.debug('a line of a process that is nobody’s');
       const { frames, noise } = readLine(payload.line);
       for (const text of noise) station.log.info(`${agent.session}: ${bounded(text, noiseUnits)}`);
+      const said = noise.at(-1);
+      if (said !== undefined && agent.phase !== 'ready') agent.said = bounded(said, noiseUnits);
       for (const frame of frames) onFrame(station, agent, frame);
     },
     exited: ({ payload }, station) => {

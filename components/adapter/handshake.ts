@@ -6,6 +6,7 @@ import { bounded } from '../guest/index.ts';
 import { type Agent, type Host, lose, request, save, shown } from './agents.ts';
 import { modeIn, optionsIn } from './announced.ts';
 import { handApproval } from './approval.ts';
+import { authRequired, methodNames } from './auth.ts';
 import { familyOf } from './families.ts';
 import { isRecord, type ResponseFrame } from './frames.ts';
 import { handed } from './servers.ts';
@@ -15,8 +16,6 @@ const protocolVersion = 1;
 const stepMs = 60_000;
 /** Larger descriptions of itself are cut to the parts we read, UTF-16 units of JSON. */
 const capabilityUnits = 65_536;
-/** ACP's code for "authentication required". */
-const authRequired = -32_000;
 
 const handshakeToken = (session: string): string => `handshake:${session}`;
 
@@ -68,40 +67,23 @@ const infoOf = (value: unknown): Agent['agentInfo'] | undefined =>
       }
     : undefined;
 
-const methodNames = (value: unknown): string[] =>
-  Array.isArray(value)
-    ? value
-        .filter(isRecord)
-        .map(({ id, name }) => bounded(String(name ?? id ?? 'unnamed'), 200))
-        .slice(0, 20)
-    : [];
-
-/** What the agent refused, with the methods it offers where it wants authentication first. */
+/** What the agent refused on the way to a session. */
 const refused = (
   station: Host,
   agent: Agent,
   step: string,
   error: NonNullable<ResponseFrame['error']>,
-): void => {
-  const data = isRecord(error.data) ? error.data : {};
-  const methods = [...agent.authMethods, ...methodNames(data.authMethods)];
-  if (error.code === authRequired || /\bauth(entication|orization)? (is )?required/i.test(error.message)) {
-    lose(station, agent, {
-      code: 'agent/auth-required',
-      message: `The agent needs authentication first. It offers: ${methods.length === 0 ? 'no method' : methods.join(', ')}.`,
+): void =>
+  lose(
+    station,
+    agent,
+    authRequired(agent, error, 'create the session again') ?? {
+      code: 'agent/refused',
+      message: `The agent refused ${step}: ${bounded(error.message, 1_000)}`,
       subject: agent.program,
-      evidence: bounded(error.message, 1_000),
-      fix: 'Sign in with the agent itself, or give its program the variables it needs, and create the session again.',
-    });
-    return;
-  }
-  lose(station, agent, {
-    code: 'agent/refused',
-    message: `The agent refused ${step}: ${bounded(error.message, 1_000)}`,
-    subject: agent.program,
-    evidence: shown(error),
-  });
-};
+      evidence: shown(error),
+    },
+  );
 
 export const onInitialized = (station: Host, agent: Agent, frame: ResponseFrame) => {
   if (frame.error !== undefined) return refused(station, agent, 'initialize', frame.error);
@@ -230,6 +212,9 @@ export const onHandshakeTimeout = (station: Host, agent: Agent): void => {
     code: 'agent/handshake-timeout',
     message: `The agent did not answer ${step} within ${stepMs / 1_000} seconds.`,
     subject: agent.program,
+    ...evidenceOf(
+      agent.said === undefined ? undefined : `it printed what is no frame of JSON-RPC 2.0: ${agent.said}`,
+    ),
     fix: 'Start the program by hand and see whether it speaks ACP on its standard output.',
   });
 };

@@ -16,9 +16,10 @@ import {
   send,
   shown,
 } from './agents.ts';
+import { authRequired } from './auth.ts';
 import { serverOf } from './families.ts';
 import { isRecord, type RequestFrame, type ResponseFrame } from './frames.ts';
-import { optionFor, readPermission } from './permissions.ts';
+import { type Option, optionFor, readPermission } from './permissions.ts';
 import { handed } from './servers.ts';
 import { readUpdate, type Update } from './updates.ts';
 import { reportedUsage } from './usage.ts';
@@ -107,13 +108,18 @@ export const onUpdate = (station: Host, agent: Agent, params: unknown) => {
 };
 
 /** Why nobody may allow what the agent asks, or undefined. */
-const denial = (agent: Agent, params: Readonly<Record<string, unknown>>): string | undefined => {
+const denial = (
+  agent: Agent,
+  params: Readonly<Record<string, unknown>>,
+  options: readonly Option[],
+): string | undefined => {
   if (!isOurs(agent, params)) return 'it asked for a session it was not given';
   if (agent.phase === 'failed') return 'it asked after the station had given it up';
   if (agent.phase === 'closing') return 'it asked while its session was closed';
   if (agent.phase !== 'ready') return 'it asked before its session was ready';
   if (agent.permissions.length >= openPermissions)
     return `${openPermissions} of its requests were open already`;
+  if (optionFor(options, true) === undefined) return 'it offered no option that allows it';
   return undefined;
 };
 
@@ -122,7 +128,7 @@ export const onPermission = (station: Host, agent: Agent, frame: RequestFrame) =
   const asked = readPermission(params);
   const permission = { request: `r${agent.nextRequest}`, rpc: frame.id, options: asked.options };
   agent.nextRequest += 1;
-  const denied = denial(agent, params);
+  const denied = denial(agent, params, asked.options);
   const title =
     asked.title ??
     (asked.tool === undefined ? undefined : callOf(agent, asked.tool).title) ??
@@ -194,12 +200,16 @@ export const onPrompted = (station: Host, agent: Agent, turn: string, frame: Res
     });
     agent.turn = undefined;
   } else {
-    failTurn(station, agent, {
-      code: 'agent/refused',
-      message: `The agent could not finish the turn: ${bounded(frame.error.message, 1_000)}`,
-      subject: agent.program,
-      evidence: shown(frame.error),
-    });
+    failTurn(
+      station,
+      agent,
+      authRequired(agent, frame.error, 'prompt it again or create a new session') ?? {
+        code: 'agent/refused',
+        message: `The agent could not finish the turn: ${bounded(frame.error.message, 1_000)}`,
+        subject: agent.program,
+        evidence: shown(frame.error),
+      },
+    );
   }
   save(station, agent);
 };

@@ -8,6 +8,7 @@ import { bounded } from '../guest/problems.ts';
 import { type Announced, commandsIn, modeIn, optionsIn } from './announced.ts';
 import { blockData, blockText, cutText, outputText, partsText, textOf, toolData } from './blocks.ts';
 import { isRecord } from './frames.ts';
+import { reports } from './usage.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type UpdateEvent = FirstParty['bearpunch.agents.update']['event'];
@@ -68,16 +69,21 @@ const planUpdate = (value: unknown): Update => {
   return { role: 'plan', text: cutText(text), data: { entries } };
 };
 
+/** A number, also where an agent sends it as text. */
+const isFigure = (value: unknown): value is number | string =>
+  typeof value === 'number' ||
+  (typeof value === 'string' && value.trim() !== '' && Number.isFinite(Number(value)));
+
 /** Figures in words: those of the protocol first, anything else by its name. */
 const usageText = ({ used, size, cost, ...others }: Fields): string =>
   [
-    ...(typeof used === 'number'
-      ? [`context ${used}${typeof size === 'number' ? ` of ${size}` : ''} tokens`]
-      : []),
-    ...(isRecord(cost) && typeof cost.amount === 'number'
+    ...(isFigure(used) ? [`context ${used}${isFigure(size) ? ` of ${size}` : ''} tokens`] : []),
+    ...(isRecord(cost) && isFigure(cost.amount)
       ? [`cost ${cost.amount} ${textOf(cost.currency) ?? ''}`.trim()]
       : []),
-    ...Object.entries(others).map(([name, value]) => `${name} ${JSON.stringify(value)}`),
+    ...Object.entries(others)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => `${name} ${JSON.stringify(value)}`),
   ].join(', ');
 
 const chunk = (role: Update['role'], update: Fields): Read => {
@@ -117,6 +123,7 @@ export const readUpdate = (update: unknown): Read => {
       return { as: 'update', update: planUpdate(update.entries) };
     case 'usage_update': {
       const { sessionUpdate: _kind, _meta, ...usage } = update;
+      if (!reports(usage)) return { as: 'quiet', kind };
       return {
         as: 'usage',
         usage,

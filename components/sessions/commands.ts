@@ -13,7 +13,7 @@ import {
   type Session,
   save,
 } from './records.ts';
-import { sendWaiting, takeUp } from './resume.ts';
+import { sendWaiting, takeUp, tryAgain } from './resume.ts';
 import { endSession, endTurn } from './turns.ts';
 
 type Request<K extends keyof FirstParty> = FirstParty[K] extends { request: infer Q } ? Message<Q> : never;
@@ -31,6 +31,7 @@ const refusePrompt = ({ record }: Session) => {
   const subject = record.id;
   switch (record.state) {
     case 'idle':
+    case 'not-ready':
       return;
     case 'running':
       return fail('session/busy', 'The session is in a turn.', {
@@ -41,11 +42,6 @@ const refusePrompt = ({ record }: Session) => {
       return fail('session/opening', 'The agent has not opened its session yet.', {
         subject,
         fix: 'Wait until `jupiter session show` says idle.',
-      });
-    case 'not-ready':
-      return fail('session/not-ready', `The session takes no prompt: ${record.reason ?? 'not ready'}.`, {
-        subject,
-        fix: 'Provide what is missing, and create a new session.',
       });
     default:
       return fail(
@@ -63,8 +59,9 @@ export const say = (
   const session = mustFind(station, payload.id);
   const { record } = session;
   refusePrompt(session);
+  if (record.state === 'not-ready') tryAgain(station, session, at);
   // Before anything is written: what hinders the taking up is the answer to this command.
-  if (!record.attached) takeUp(station, session, at);
+  if (!record.attached && session.reopens !== true) takeUp(station, session, at);
   session.turns += 1;
   const turn = `t${session.turns}`;
   session.turn = turn;

@@ -18,7 +18,7 @@ import {
   type Session,
   save,
 } from './records.ts';
-import { sendWaiting } from './resume.ts';
+import { onClosed, sendWaiting } from './resume.ts';
 import { problemText } from './text.ts';
 import { endSession, endTurn } from './turns.ts';
 
@@ -216,7 +216,7 @@ export const failed = (message: Event<'bearpunch.agents.failed'>, station: Host)
 
 export const closed = (message: Event<'bearpunch.agents.closed'>, station: Host): void => {
   const session = believed(station, message);
-  if (session !== undefined) endSession(station, session, message.at, message.payload.reason);
+  if (session !== undefined) onClosed(station, session, message.at, message.payload.reason);
 };
 
 /** The fate of a command to the provider; only a refusal says anything. */

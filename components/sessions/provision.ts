@@ -134,9 +134,28 @@ export const openWithoutGateway = (station: Host, session: Session, at: number):
   return true;
 };
 
+/**
+ * How it would be if its agent were opened anew: what policy offers is handed over, but for what the agent did not take
+ * when it was opened before.
+ */
+export const expected = ({ record }: Session, found: Provisioned): Provisioning => {
+  const now = provisioningOf(found);
+  return {
+    ...now,
+    servers: now.servers.map((server) => {
+      const before = record.provisioning.servers.find(({ name }) => name === server.name);
+      const notTaken = before?.decision === 'skipped' || before?.stage === 'offered';
+      if (before !== undefined && notTaken) return before;
+      return server.decision === 'offered' ? { ...server, stage: 'handed-over' as const } : server;
+    }),
+  };
+};
+
 /** What the caller required and the session has not got, in words. */
-export const missing = ({ record, requireServers, requireSkills }: Session): string[] => {
-  const { servers, skills } = record.provisioning;
+export const missing = (
+  { record, requireServers, requireSkills }: Session,
+  { servers, skills }: Provisioning = record.provisioning,
+): string[] => {
   const because = (reason: string | undefined, otherwise: string): string => reason ?? otherwise;
   return [
     ...requireServers.flatMap((name) => {

@@ -31,6 +31,10 @@ export interface Session {
   agentTitled?: boolean;
   /** What the agent calls its session: by this it takes it up again. */
   agentSession?: string;
+  /** A prompt reached the agent: before that there is nothing it could take up. */
+  prompted?: boolean;
+  /** Its agent is being closed so that it is opened anew with what was missing. */
+  reopens?: boolean | undefined;
   /** The turn whose prompt, the row `seq`, is sent once the agent has taken up its session. */
   waiting?: { readonly turn: string; readonly seq: number } | undefined;
 }

@@ -4,31 +4,99 @@
  * is done.
  */
 import { fail, failWith } from '../guest/index.ts';
-import { noteProvisioning, openAgent, provisionFor, provisioningOf } from './provision.ts';
+import {
+  expected,
+  missing,
+  noteProvisioning,
+  openAgent,
+  type Provisioned,
+  provisionFor,
+  provisioningOf,
+} from './provision.ts';
 import { announce, find, type Host, isOver, note, type Row, rowKey, type Session, save } from './records.ts';
+import { problemText } from './text.ts';
 import { endSession, endTurn } from './turns.ts';
 
 /** Sessions looked at in one go after a start: each is a handful of effects. */
 const sweepSize = 200;
 
-/** Decides again what the agent gets and has it opened; the turn in `waiting` begins when it has opened. */
-export const takeUp = (station: Host, session: Session, at: number) => {
-  const { record, agentSession, mcpConfig } = session;
+/** What policy has for the agent now, where it is still the agent it was. */
+const provisionAgain = (station: Host, { record, mcpConfig }: Session): Provisioned => {
   const found = provisionFor(station, { ...record, mcpConfig });
   if (!found.ok) return failWith(found.problem);
-  const { provision, why } = found.value;
+  const { provision } = found.value;
   if (provision.program === undefined || provision.provider !== record.provider)
     return fail('session/agent-unknown', `Policy no longer knows the agent "${record.agent}" as it was.`, {
       subject: record.agent,
       fix: 'Put it back under `agents` in policy.jsonc, or create a new session.',
     });
+  return found.value;
+};
+
+const begin = (station: Host, session: Session, at: number, found: Provisioned, line: string): void => {
+  const { record } = session;
+  const { provision, why } = found;
   // A sweep that is not through yet must not take it for one of before.
   station.store.put(`l/${record.id}`, at);
-  record.program = provision.program;
-  record.provisioning = provisioningOf(found.value);
-  note(station, record.id, at, 'the agent is started again and takes up its session');
+  delete record.reason;
+  record.program = provision.program ?? record.program;
+  record.provisioning = provisioningOf(found);
+  note(station, record.id, at, line);
   noteProvisioning(station, record, at, why);
-  openAgent(station, session, provision, agentSession);
+};
+
+/** Decides again what the agent gets and has it opened; the turn in `waiting` begins when it has opened. */
+export const takeUp = (station: Host, session: Session, at: number): void => {
+  const found = provisionAgain(station, session);
+  begin(station, session, at, found, 'the agent is started again and takes up its session');
+  openAgent(station, session, found.provision, session.agentSession);
+};
+
+/**
+ * A session that is not ready is looked at again by the next prompt: where nothing it lacks is out of reach any more, its
+ * agent is ended and opened anew, since agents read servers and skills when they open. `session/not-ready` until then.
+ */
+export const tryAgain = (station: Host, session: Session, at: number): void => {
+  const { record } = session;
+  const found = provisionAgain(station, session);
+  const lacks = missing(session, expected(session, found));
+  if (lacks.length > 0)
+    fail('session/not-ready', `The session takes no prompt: missing: ${lacks.join(', ')}.`, {
+      subject: record.id,
+      fix: 'Provide what is missing, and prompt again; a server the agent does not take needs another agent.',
+    });
+  if (!record.attached) return;
+  begin(station, session, at, found, 'what was missing is there now: the agent is opened anew');
+  record.attached = false;
+  session.reopens = true;
+  station.bus.command(
+    'bearpunch.agents.close',
+    { session: record.id },
+    { to: record.provider, token: `close:${record.id}` },
+  );
+};
+
+/** Its agent is gone: for good, or to be opened anew with what it could not have before. */
+export const onClosed = (station: Host, session: Session, at: number, reason: string | undefined): void => {
+  const { record } = session;
+  if (session.reopens !== true || record.state === 'closing') {
+    endSession(station, session, at, reason);
+    return;
+  }
+  session.reopens = undefined;
+  // Its skills are placed; how its servers are reached is not kept.
+  const found = station.context.serversFor(record.id, record.agent, record.cwd, session.mcpConfig);
+  if (!found.ok || found.value.provider !== record.provider) {
+    const why = found.ok ? 'policy no longer knows the agent as it was' : problemText(found.problem);
+    endSession(station, session, at, why);
+    return;
+  }
+  const { skills } = record.provisioning;
+  record.provisioning = { ...provisioningOf({ provision: found.value, skills: [] }), skills };
+  const told = session.prompted ?? session.turns > 1;
+  if (!told || !record.resumable) delete session.agentSession;
+  openAgent(station, session, found.value, session.agentSession);
+  save(station, session);
 };
 
 /** Sends the prompt that waited for the agent. */
@@ -36,6 +104,7 @@ export const sendWaiting = (station: Host, session: Session): void => {
   const { record, waiting } = session;
   if (waiting === undefined) return;
   session.waiting = undefined;
+  session.prompted = true;
   const row = station.store.get<Row>(rowKey(record.id, waiting.seq));
   station.bus.command(
     'bearpunch.agents.prompt',
@@ -52,6 +121,7 @@ const settleStopped = (station: Host, session: Session, at: number, cause: strin
   const why = `${cause} while the session was ${state}`;
   record.attached = false;
   session.waiting = undefined;
+  session.reopens = undefined;
   if (state === 'closing') endSession(station, session, at, why);
   else if (!record.resumable || session.agentSession === undefined) {
     endSession(station, session, at, `${why}, and the agent cannot take it up again`);

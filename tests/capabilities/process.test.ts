@@ -93,6 +93,8 @@ test('a program is started by its alias; refusals say why and own nothing', asyn
   const { spawn, owns, cwd } = await real(t);
   const known = Object.keys(programs).sort().join(', ');
   assert.equal(code(await spawn(one, 'm', 'nobody', cwd)), `process/program-unknown known: ${known}`);
+  const nobody = await spawn(one, 'm', 'nobody', cwd);
+  assert.equal(nobody.ok ? '' : nobody.problem.message, 'Policy names no program "nobody".');
   assert.match(code(await spawn(one, 'm', 'unsafe', cwd)), /^process\/not-trusted/);
   assert.match(code(await spawn(one, 'm', 'missing', cwd)), /^process\/not-found/);
   for (const id of ['p-1', 'p-2', 'p-3']) assert.equal(owns(one, id), false, id);

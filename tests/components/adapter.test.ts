@@ -230,6 +230,17 @@ test('C11: an agent that wants authentication fails with the methods it offers',
   const { problem } = (await run.gone()) as { problem: { code: string; message: string } };
   assert.equal(problem.code, 'agent/auth-required');
   assert.match(problem.message, /API key, Browser login/);
+  const later = await whole('auth', 'turn');
+  const turn = (await later.ended('t1')) as { turn?: string; problem: { code: string; message: string } };
+  assert.deepEqual([turn.turn, turn.problem.code], ['t1', 'agent/auth-required']);
+  assert.match(turn.problem.message, /API key, Browser login/);
+});
+
+test('C7: what offers no option that allows it is denied at once', async () => {
+  const run = await whole('ask', 'refuse');
+  const { payload } = await run.station.until(({ topic }) => topic.endsWith('.permission'));
+  assert.equal(payload.denied, 'it offered no option that allows it');
+  assert.ok(run.story().includes('update t1 agent answered never'));
 });
 
 test('C12: a protocol version we do not speak is said with both', async () => {
@@ -241,23 +252,40 @@ test('C12: a protocol version we do not speak is said with both', async () => {
 });
 
 test('an agent that never answers fails when the watchdog wakes, and says at which step', async () => {
-  const run = await start('silent');
-  run.station.ask('bearpunch.agents.open', {
-    session: 's1',
-    agent: 'a',
-    program: 'fixture',
-    cwd,
-    approve: 'manual',
-  });
-  assert.deepEqual(run.station.wakes, [{ component: adapter, token: 'handshake:s1', afterMs: 60_000 }]);
-  run.station.inject(adapter, {
-    topic: 'station.woke',
-    payload: '{"token":"handshake:s1"}',
-    source: 'station',
-  });
-  const { problem } = (await run.gone()) as { problem: { code: string; message: string } };
-  assert.equal(problem.code, 'agent/handshake-timeout');
-  assert.match(problem.message, /initialize/);
+  const waiting = async (mode: string) => {
+    const run = await start(mode);
+    run.station.ask('bearpunch.agents.open', {
+      session: 's1',
+      agent: 'a',
+      program: 'fixture',
+      cwd,
+      approve: 'manual',
+    });
+    assert.deepEqual(run.station.wakes, [{ component: adapter, token: 'handshake:s1', afterMs: 60_000 }]);
+    return run;
+  };
+  const over = async (run: Run) => {
+    run.station.inject(adapter, {
+      topic: 'station.woke',
+      payload: '{"token":"handshake:s1"}',
+      source: 'station',
+    });
+    const { problem } = (await run.gone()) as {
+      problem: { code: string; message: string; evidence?: string };
+    };
+    assert.equal(problem.code, 'agent/handshake-timeout');
+    assert.match(problem.message, /initialize/);
+    return problem.evidence;
+  };
+  assert.equal(await over(await waiting('silent')), undefined);
+  // C2, C8: one that does answer, but not in the protocol.
+  const bare = await waiting('bare');
+  const end = performance.now() + 10_000;
+  while (!bare.station.logs.some((line) => line.includes('10001'))) {
+    assert.ok(performance.now() < end, 'what it printed is logged');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  assert.match((await over(bare)) ?? '', /no frame of JSON-RPC 2\.0: \{"id":10001,"result":/);
 });
 
 test('C15: a program that cannot be started is the failure of the session, named', async () => {

@@ -106,6 +106,47 @@ test('an agent that does not open again ends the session with its turn; one with
   assert.ok(transcript(lacking.station, lacking.id).includes('station: the turn ended: not-ready'));
 });
 
+test('a session that is not ready is opened anew by the prompt that finds nothing missing, and its end is told', async () => {
+  let names: string[] = [];
+  const skill = (name: string) => ({ bundle: 'b', revision: 'r', name, decision: 'placed', files: 1 });
+  const station = await played({ placeSkills: () => names.map(skill) });
+  const more = { resumable: true, agentSession: 'theirs' };
+  const lacking = () => {
+    names = [];
+    const id = create(station, { requireSkills: ['late'] });
+    opened(station, id, more);
+    assert.equal(show(station, id).state, 'not-ready');
+    assert.equal(
+      code(() => station.ask('bearpunch.sessions.say', { id, text: 'x' })),
+      'session/not-ready',
+    );
+    names = ['late'];
+    assert.deepEqual(
+      commands(say(station, id)).map(({ topic }) => topic),
+      ['close'],
+    );
+    assert.deepEqual([show(station, id).state, show(station, id).reason], ['running', undefined]);
+    return id;
+  };
+  const closed = (id: string): Asked['published'] => {
+    const payload = JSON.stringify({ session: id });
+    const message = { topic: 'bearpunch.agents.closed', payload, source: 'test:agent' };
+    return station.guest(sessions).handle([message])[0]?.published ?? [];
+  };
+  const id = lacking();
+  const [open] = closed(id).filter(({ topic }) => topic === 'bearpunch.agents.open.v2');
+  // Never prompted: it has nothing to take up.
+  assert.equal((JSON.parse(open?.payload ?? '{}') as { resume?: unknown }).resume, undefined);
+  opened(station, id, more);
+  assert.deepEqual([show(station, id).state, show(station, id).attached], ['running', true]);
+  assert.ok(transcript(station, id).some((line) => line.startsWith('station: skill late: placed')));
+
+  const left = lacking();
+  station.ask('bearpunch.sessions.close', { id: left });
+  closed(left);
+  assert.equal(show(station, left).state, 'closed');
+});
+
 test('a policy that no longer knows the agent refuses the prompt and changes nothing', async () => {
   let known = true;
   const provision = {

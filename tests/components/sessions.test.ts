@@ -98,6 +98,12 @@ test('Echo answers, skips every server, and a required one makes the session not
     code(() => station.ask('bearpunch.sessions.say', { id: needy, text: 'x' })),
     'session/not-ready',
   );
+  // What the agent itself did not take it will not take the next time.
+  const skipped = create(station, { requireServers: ['probe'] });
+  assert.equal(
+    code(() => station.ask('bearpunch.sessions.say', { id: skipped, text: 'x' })),
+    'session/not-ready',
+  );
   station.ask('bearpunch.sessions.close', { id: needy });
   assert.equal(show(station, needy).state, 'closed');
   assert.deepEqual(station.faults, []);

@@ -189,6 +189,20 @@ test('C14: no usage, zero, and usage in another field are told apart', () => {
   assert.deepEqual(reportedUsage({ stopReason: 'end_turn', usage: null }, { used: 5 }), { used: 5 });
   assert.deepEqual(reportedUsage({ _meta: { quota: { token_count: 1 } } }, undefined), { token_count: 1 });
   assert.equal(reportedUsage({ stopReason: 'end_turn' }, undefined), undefined);
+  for (const nothing of [{}, { totalTokens: null }]) {
+    assert.equal(reportedUsage({ usage: nothing, _meta: { quota: nothing } }, undefined), undefined);
+    assert.deepEqual(reportedUsage({ usage: nothing }, { used: 5 }), { used: 5 });
+    assert.equal(readUpdate({ sessionUpdate: 'usage_update', ...nothing }).as, 'quiet');
+  }
+  const words = (usage: object) => {
+    const read = readUpdate({ sessionUpdate: 'usage_update', ...usage });
+    return read.as === 'usage' ? read.update.text : read.as;
+  };
+  assert.equal(
+    words({ used: '5', size: '100', cost: { amount: '0.5', currency: 'USD' }, other: null }),
+    'context 5 of 100 tokens, cost 0.5 USD',
+  );
+  assert.equal(words({ used: 0, size: 0 }), 'context 0 of 0 tokens');
   assert.equal(reportedUsage(null, undefined), undefined);
 });
 

@@ -115,6 +115,27 @@ test('what was required and is missing makes the session not-ready, and it takes
 
   const met = await bench.ask<Session>(...create, '--agent', 'listed', '--require-server', 'probe');
   assert.equal(met.state, 'idle');
+
+  // Until it is met: the next prompt looks again, and its agent is opened anew with what it lacked.
+  const folder = await skillBundle(bench.workspace, 'test.skills', {
+    deploy: { 'SKILL.md': skillText('deploy') },
+  });
+  await bench.ask('bundle', 'install', folder);
+  const said = await bench.ask<Transcript & { stopReason: string }>(
+    'session',
+    'say',
+    skill.id,
+    'use the probe',
+    '--wait',
+  );
+  assert.equal(said.stopReason, 'end_turn');
+  assert.ok(said.entries.some(({ role, text }) => role === 'tool' && text.includes('probe answered')));
+  const now = await bench.ask<Session>('session', 'show', skill.id);
+  assert.deepEqual([now.state, now.reason], ['idle', undefined]);
+  assert.deepEqual(
+    now.provisioning.skills.map(({ name, decision }) => [name, decision]),
+    [['deploy', 'placed']],
+  );
 });
 
 test('a broken policy grants nothing; mended, the station serves without a restart', async (t) => {

@@ -17,7 +17,7 @@ export const session = codes({
   // The station's own: it waited for the session.
   'session/not-ready': {
     message: 'Something the session requires is missing; it takes no prompt.',
-    fix: 'Provide what is missing, and create a new session.',
+    fix: 'Provide what is missing, and prompt again.',
   },
   'session/busy': {
     message: 'The session is in a turn.',
