@@ -87,6 +87,7 @@ test('one station: sessions in a table, a cancel of nothing, skills in explain, 
   assert.match(list, /^session +state +agent +created +title +workspace\n/);
   assert.match(list, /idle +echo .* My work +\//);
   assert.equal(sessionRows([]).length, 1);
+  assert.match(sessionText(session), /^approve +echo does nothing/m, 'the column says what it is');
   assert.equal(
     (await bench.jupiter('session', 'cancel', session.id)).stdout,
     'no turn is running: the session is idle\n',
