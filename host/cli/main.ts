@@ -26,6 +26,7 @@ export interface MainOptions {
   readonly compileCache?: string;
 }
 
+const generalHelp = problem('cli/usage').fix;
 const noStation = new Set<string>(['station/not-running']);
 const exitFor = (found: Problem): number =>
   found.code === 'cli/usage' ? 2 : noStation.has(found.code) ? 3 : 1;
@@ -91,11 +92,16 @@ const commandIn = (args: readonly string[], program: Command): Command => {
   return at;
 };
 
-/** What is wrong with the arguments, and where help is. */
-const usage = (error: CommanderError, at: Command): Problem => {
+/** Where help for this command is. */
+const seeHelp = (at: Command): string => {
   const names: string[] = [];
   for (let command: Command | null = at; command !== null; command = command.parent)
     names.unshift(command.name());
+  return `See \`${names.join(' ')} --help\`.`;
+};
+
+/** What is wrong with the arguments, and where help is. */
+const usage = (error: CommanderError, at: Command): Problem => {
   const text =
     error.code === 'commander.help'
       ? at.parent === null
@@ -105,7 +111,7 @@ const usage = (error: CommanderError, at: Command): Problem => {
   const said = text.replace(/^error: /, '').replace(/\.?$/, '.');
   return problem('cli/usage', {
     message: `${said.slice(0, 1).toUpperCase()}${said.slice(1)}`,
-    fix: `See \`${names.join(' ')} --help\`.`,
+    fix: seeHelp(at),
   });
 };
 
@@ -138,7 +144,8 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
     const answer = await act(io).catch(unexpected);
     if (answer.ok) printAnswer(answer.value, json, out);
     else {
-      const { fix, ...found } = answer.problem;
+      const { fix: known, ...found } = answer.problem;
+      const fix = known === generalHelp ? seeHelp(commandIn(args, program)) : known;
       const told = fix === undefined ? found : { ...found, fix: withHome(fix, home) };
       printProblem(told, json, out, err);
     }

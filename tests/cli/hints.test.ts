@@ -16,6 +16,7 @@ test('a hint repeats the home that was given, for commands that have one', () =>
     ['up', 'my home', "jupiter up --home 'my home'"],
     ['session show ID', 'h', 'jupiter session show ID --home h'],
     ['bundle grant a', 'h', 'jupiter bundle grant a --home h'],
+    ['mcp list', 'h', 'jupiter mcp list --home h'],
     ['bundle pack DIR', 'h', 'jupiter bundle pack DIR'],
     ['session say --help', 'h', 'jupiter session say --help'],
     ['contracts check', 'h', 'jupiter contracts check'],
