@@ -24,6 +24,9 @@ import { typed, withHome } from './typed.ts';
 export interface MainOptions {
   /** Where the launcher keeps compiled code; a station that is started uses it too. */
   readonly compileCache?: string;
+  /** Where text goes (default: the streams of this process). */
+  readonly out?: Sink;
+  readonly err?: Sink;
 }
 
 const generalHelp = problem('cli/usage').fix;
@@ -126,8 +129,7 @@ const unexpected = (error: unknown): Result<never> => {
 };
 
 export const main = async (args: readonly string[], options: MainOptions = {}): Promise<number> => {
-  const out = sinkOn(process.stdout);
-  const err = sinkOn(process.stderr);
+  const { out = sinkOn(process.stdout), err = sinkOn(process.stderr) } = options;
   let exit = 0;
   const program = commandLine(async (act) => {
     const { home, json = false } = program.opts<{ home?: string; json?: boolean }>();
