@@ -8,7 +8,16 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type Bench, compiled, everyFile, firstPartyGrants, followJupiter, openBench, repository } from './harness.ts';
+import {
+  type Bench,
+  compiled,
+  everyFile,
+  firstPartyGrants,
+  followJupiter,
+  looked,
+  openBench,
+  repository,
+} from './harness.ts';
 
 const node = process.execPath;
 const caller = join(repository, 'tests', 'fixtures', 'agents', 'caller.ts');
@@ -76,12 +85,11 @@ const say = async (bench: Bench, id: string, ...lines: readonly string[]): Promi
 };
 const handed = (bench: Bench): Handed[] => JSON.parse(bench.read('handed.json'));
 /** Waits until the station says that it is connected: its tools are listed from then on. */
-const connected = async (bench: Bench, name = 'desk'): Promise<void> => {
-  for (;;) {
+const connected = (bench: Bench, name = 'desk'): Promise<true> =>
+  looked(async () => {
     const { servers } = await bench.ask<{ servers: { name: string; status: string }[] }>('mcp', 'list');
-    if (servers.find((one) => one.name === name)?.status === 'connected') return;
-  }
-};
+    return servers.some((one) => one.name === name && one.status === 'connected') ? true : undefined;
+  });
 /** The first request in a session's queue, once it is there. */
 const pending = async (t: TestContext, bench: Bench, id: string): Promise<Session['pending'][number]> => {
   const follow = followJupiter(t, ['--home', bench.home, '--json', 'session', 'transcript', id, '--follow']);

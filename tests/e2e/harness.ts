@@ -262,6 +262,15 @@ export const eventsOf = async (bench: Bench): Promise<readonly string[]> => {
   return events.map(({ kind, subject }) => `${kind} ${subject}`);
 };
 
+/** Looks until there is something to see; between two looks the station has the processor. */
+export const looked = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
 /** A command that follows: its lines of JSON as they come. Ends with the test, or by `stop`. */
 export const followJupiter = (t: TestContext, args: readonly string[]) => {
   const child = spawn(process.execPath, [join(root, 'bin', 'jupiter.mjs'), ...args], {

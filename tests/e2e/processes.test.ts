@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Bench, fixtureAgent, openBench, probePolicy, processesNaming } from './harness.ts';
+import { type Bench, fixtureAgent, looked, openBench, probePolicy, processesNaming } from './harness.ts';
 
 interface Session {
   id: string;
@@ -109,12 +109,8 @@ test('cancel ends a turn; a permission is answered by its ID', async (t) => {
     state: string;
     pending: { request: string; at: number; title: string }[];
   }
-  const pending = async (): Promise<Shown['pending'][number]> => {
-    for (;;) {
-      const shown = await bench.ask<Shown>('session', 'show', session.id);
-      if (shown.pending[0] !== undefined) return shown.pending[0];
-    }
-  };
+  const pending = () =>
+    looked(async () => (await bench.ask<Shown>('session', 'show', session.id)).pending[0]);
   const request = await pending();
   assert.equal(typeof request.at, 'number');
   const unknown = await bench.jupiter(
