@@ -9,7 +9,7 @@ import { buildComponent } from '../components/guest/build.ts';
 import { contractManifest } from '../contracts/manifest.ts';
 import type { Manifest } from '../host/bundles/index.ts';
 import { packBundle } from '../host/bundles/index.ts';
-import { buildWorker } from './build-worker.ts';
+import { buildWorkers } from './build-worker.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const guests = ['adapter', 'echo', 'sessions'] as const;
@@ -105,7 +105,7 @@ export const buildBundles = async (
 };
 
 if (import.meta.main) {
-  await buildWorker();
+  await buildWorkers();
   const built = await buildBundles();
   console.log(built.length === 0 ? 'bundles are up to date' : `built ${built.join(', ')}`);
 }

@@ -1,4 +1,4 @@
-/** Makes one plain module of the sandbox worker's sources (host/sandbox/program.ts says why), with their digests. */
+/** Makes one plain module of each sandbox worker's sources (host/sandbox/program.ts says why), with their digests. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,9 +7,11 @@ import type { ProgramSources } from '../host/sandbox/program.ts';
 
 const root = join(import.meta.dirname, '..');
 
-export const buildWorker = async (): Promise<void> => {
+const programs = { worker: 'worker/main.ts', transpiler: 'transpile/worker.ts' } as const;
+
+const buildProgram = async (name: keyof typeof programs): Promise<void> => {
   const { outputFiles, metafile } = await build({
-    entryPoints: ['host/sandbox/worker/main.ts'],
+    entryPoints: [`host/sandbox/${programs[name]}`],
     absWorkingDir: root,
     bundle: true,
     write: false,
@@ -32,11 +34,16 @@ export const buildWorker = async (): Promise<void> => {
     ),
   };
   mkdirSync(join(root, 'dist'), { recursive: true });
-  const put = (name: string, text: string) => {
-    const place = join(root, 'dist', name);
+  const put = (file: string, text: string) => {
+    const place = join(root, 'dist', file);
     writeFileSync(`${place}.${process.pid}`, text);
     renameSync(`${place}.${process.pid}`, place);
   };
-  put('worker.mjs', outputFiles[0]?.text ?? '');
-  put('worker.json', `${JSON.stringify(listing, null, 2)}\n`);
+  put(`${name}.mjs`, outputFiles[0]?.text ?? '');
+  put(`${name}.json`, `${JSON.stringify(listing, null, 2)}\n`);
+};
+
+export const buildWorkers = async (): Promise<void> => {
+  await buildProgram('worker');
+  await buildProgram('transpiler');
 };

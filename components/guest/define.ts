@@ -59,8 +59,14 @@ export interface PlatformHandlers<T> {
     station: Station<T>,
   ) => Nothing;
   readonly woke?: (message: Message<{ readonly token: string }>, station: Station<T>) => Nothing;
-  /** A component that handles this one's commands, or sends it some, left service; what it ran is ended. It may come again. */
-  readonly left?: (message: Message<{ readonly component: string }>, station: Station<T>) => Nothing;
+  /**
+   * A component that handles this one's commands, or sends it some, left service; what it ran is ended. It may come again.
+   * `parked` is the problem it was given up for.
+   */
+  readonly left?: (
+    message: Message<{ readonly component: string; readonly parked?: string }>,
+    station: Station<T>,
+  ) => Nothing;
 }
 
 export interface ComponentSpec<T> {

@@ -42,11 +42,12 @@ export const component = defineComponent({
     woke: ({ payload, at }, station) => {
       const [what, first = '', second = '', ...rest] = payload.token.split(':');
       if (what === 'sweep') sweep(station, Number(first), at, second);
-      else if (what === 'left') sweepLeft(station, rest.join(':'), Number(first), at, second);
+      else if (what === 'left')
+        sweepLeft(station, rest.slice(1).join(':'), rest[0] ?? '', Number(first), at, second);
       else if (what === 'permission') onPermissionTimeout(station, first, second, at);
     },
     reply: replied,
-    left: ({ payload, at }, station) => sweepLeft(station, payload.component, at, at),
+    left: ({ payload, at }, station) => sweepLeft(station, payload.component, payload.parked ?? '', at, at),
   },
   forget,
 });

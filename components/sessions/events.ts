@@ -233,7 +233,10 @@ export const replied = (
   if (what === 'open' && unknownOpen && openWithoutGateway(station, session, message.at)) {
     save(station, session);
     announce(station, session);
-  } else if (what === 'open' || what === 'close')
+  } else if (what === 'open' && session.waiting !== undefined && problem.code === 'bus/component-parked')
+    // An operator brings it back, and with it what the agent can take up.
+    turnFailed(station, session, message.at, session.waiting.turn, problem);
+  else if (what === 'open' || what === 'close')
     endSession(station, session, message.at, problemText(problem));
   else if (what === 'prompt') turnFailed(station, session, message.at, turn, problem);
   else {

@@ -89,17 +89,22 @@ export const sweep = (station: Host, startedAt: number, at: number, after?: stri
   if (last !== undefined) station.clock.wake(`sweep:${startedAt}:${last}`, 1);
 };
 
-/** The same where one provider left service and its agents with it. */
+/** The same where one provider left service and its agents with it; `parked` is the problem it was given up for, or empty. */
 export const sweepLeft = (
   station: Host,
   provider: string,
+  parked: string,
   leftAt: number,
   at: number,
   after?: string,
 ): void => {
+  const cause =
+    parked === ''
+      ? `the provider ${provider} left service`
+      : `the provider ${provider} is parked (${parked})`;
   const last = sweepPage(station, leftAt + 1, after, (session) => {
     if (session.record.provider !== provider) return;
-    settleStopped(station, session, at, `the provider ${provider} left service`);
+    settleStopped(station, session, at, cause);
   });
-  if (last !== undefined) station.clock.wake(`left:${leftAt}:${last}:${provider}`, 1);
+  if (last !== undefined) station.clock.wake(`left:${leftAt}:${last}:${parked}:${provider}`, 1);
 };

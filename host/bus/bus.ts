@@ -45,6 +45,7 @@ export const openBus = (options: BusOptions): Bus => {
   const logRate = openLogRate();
   const listeners = new Map<string, Set<(event: unknown, source: string) => void>>();
   let easedListeners: (() => void)[] = [];
+  let parkedListeners: ((name: string) => void)[] = [];
   const run = now().toString(36);
   let count = 0;
   const nextId = () => {
@@ -131,6 +132,15 @@ export const openBus = (options: BusOptions): Bus => {
     });
   };
 
+  /** Who exchanged commands with it waits for nothing more from it. */
+  const tellLeft = (gone: BusComponent, parked?: Problem) => {
+    for (const other of lanesWhere((one) => one !== gone && (commands(one, gone) || commands(gone, one))))
+      tell(other.component().name, 'station.left', {
+        component: gone.name,
+        ...(parked === undefined ? {} : { parked: parked.code }),
+      });
+  };
+
   const commitHost = {
     state,
     store,
@@ -162,8 +172,13 @@ export const openBus = (options: BusOptions): Bus => {
     commit: (...[component, envelopes, handled]: Parameters<Parameters<typeof openLane>[1]['commit']>) =>
       commitBatch(commitHost, component, envelopes, handled),
     onFailed,
-    onState: (component: BusComponent, kind: 'start' | 'fail' | 'park' | 'limit', why?: Problem) =>
-      events.add(endedByForce.has(why?.code ?? '') ? 'kill' : kind, component.name, why),
+    onState: (component: BusComponent, kind: 'start' | 'fail' | 'park' | 'limit', why?: Problem) => {
+      // That it is parked is a fact of its own, whatever came before it.
+      events.add(kind !== 'park' && endedByForce.has(why?.code ?? '') ? 'kill' : kind, component.name, why);
+      if (kind !== 'park') return;
+      tellLeft(component, why);
+      for (const listener of parkedListeners) listener(component.name);
+    },
     onEased: () => {
       for (const listener of easedListeners) listener();
     },
@@ -189,9 +204,7 @@ export const openBus = (options: BusOptions): Bus => {
       if (lane === undefined || lanes.get(name) !== lane) return;
       lanes.delete(name);
       logRate.forget(name);
-      const gone = lane.component();
-      for (const other of lanesWhere((one) => commands(one, gone) || commands(gone, one)))
-        tell(other.component().name, 'station.left', { component: name });
+      tellLeft(lane.component());
     },
     retry: async (name) => {
       const lane = lanes.get(name);
@@ -225,6 +238,9 @@ export const openBus = (options: BusOptions): Bus => {
     },
     onEased: (listener) => {
       easedListeners = [...easedListeners, listener];
+    },
+    onParked: (listener) => {
+      parkedListeners = [...parkedListeners, listener];
     },
     listen: (topic, listener) => {
       const heard = listeners.get(topic) ?? new Set();

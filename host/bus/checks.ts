@@ -6,7 +6,7 @@
 import { format as formats } from '@cfworker/json-schema';
 import { arrayChecks, objectChecks } from './containers.ts';
 import { type Check, equals, isObject, type Make, type Misfit, misfit, type Schema } from './misfit.ts';
-import { matcherOf } from './patterns.ts';
+import { formatCheck, matcherOf } from './patterns.ts';
 
 const typeOf = (value: unknown): string => {
   if (value === null) return 'null';
@@ -65,7 +65,9 @@ const textCheck = (schema: Schema): Check | undefined => {
   const least = Number(minLength ?? 0);
   const most = Number(maxLength ?? Number.POSITIVE_INFINITY);
   const matches = typeof pattern === 'string' ? matcherOf(pattern) : undefined;
-  const formed = typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
+  const named = typeof format === 'string' && Object.hasOwn(formats, format) ? formats[format] : undefined;
+  const formed =
+    named === undefined ? undefined : formatCheck(String(format), (text) => named(text) === true);
   const bounded = least > 0 || most < Number.POSITIVE_INFINITY;
   if (!bounded && matches === undefined && formed === undefined) return undefined;
   return (value) => {
@@ -77,7 +79,7 @@ const textCheck = (schema: Schema): Check | undefined => {
       if (value.length > most && lengthOf(value) > most) return misfit(`is longer than ${most}`);
     }
     if (matches?.(value) === false) return misfit('does not match its pattern');
-    return formed === undefined || formed(value) === true ? undefined : misfit(`is not a ${format}`);
+    return formed === undefined || formed(value) ? undefined : misfit(`is not a ${format}`);
   };
 };
 

@@ -81,6 +81,8 @@ export interface Bus {
   /** Whether the source of a flow of messages for this component may go on; `onEased` says when to look again. */
   readonly hasRoom: (component: string, flow: string) => boolean;
   readonly onEased: (listener: () => void) => void;
+  /** A component is parked: out of service, as if it had left, until a retry; those it exchanged commands with are told. */
+  readonly onParked: (listener: (name: string) => void) => void;
   /** Events of a topic as they are committed, with the component that published each. Returns the way to stop. */
   readonly listen: (topic: string, listener: (event: unknown, source: string) => void) => () => void;
   readonly status: () => readonly LaneStatus[];

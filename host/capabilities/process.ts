@@ -6,11 +6,14 @@ import type { Policy } from '../policy/index.ts';
 import { type Problem, problem } from '../problems/index.ts';
 import type { Processes, RunningProcess } from '../processes/index.ts';
 import type { SyncAnswer } from '../sandbox/index.ts';
+import type { Pieces } from '../state/index.ts';
 import { openTerminals, type Terminals } from './terminals.ts';
 import type { RunsFor } from './workspace.ts';
 
 /** Live processes of one component. */
 const mostProcesses = 500;
+/** A line that may hold the beginning of a secret waits this long for the rest, ms. */
+const holdMs = 2_000;
 /** Longest text of the error stream kept in the log for one line, UTF-16 units. */
 const stderrUnits = 4_000;
 
@@ -39,6 +42,8 @@ export interface ProcessPorts {
   readonly policy: () => Policy;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly redact: (text: string) => string;
+  /** For the lines of this process, of which a secret may take several. */
+  readonly pieces: (process: string) => Pieces;
   /** What one process tells is one flow. */
   readonly tell: (component: string, topic: string, payload: unknown, flow: string) => void;
   readonly hasRoom: (component: string, flow: string) => boolean;
@@ -54,6 +59,8 @@ interface Owned {
   readonly component: string;
   readonly program: string;
   readonly cwd: string;
+  readonly pieces: Pieces;
+  holding?: NodeJS.Timeout | undefined;
   running?: RunningProcess;
   paused: boolean;
   /** The message that started it was rolled back: nothing of it is told any more. */
@@ -106,6 +113,12 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
     one.running?.pause();
   };
 
+  const tellLines = (one: Owned, lines: readonly string[]) => {
+    if (one.disowned || silent) return;
+    for (const line of lines)
+      ports.tell(one.component, 'station.process.line', { process: one.id, line }, one.id);
+  };
+
   const onLines = (one: Owned, lines: readonly string[], stream: 'stdout' | 'stderr') => {
     if (one.disowned) return;
     if (stream === 'stderr') {
@@ -113,14 +126,11 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
         ports.log(one.component, 'info', `${one.program}: ${ports.redact(line).slice(0, stderrUnits)}`);
       return;
     }
-    for (const line of lines) {
-      ports.tell(
-        one.component,
-        'station.process.line',
-        { process: one.id, line: ports.redact(line) },
-        one.id,
-      );
-    }
+    for (const line of lines) tellLines(one, one.pieces.push(line));
+    clearTimeout(one.holding);
+    one.holding = one.pieces.isHolding()
+      ? setTimeout(() => tellLines(one, one.pieces.rest()), holdMs).unref()
+      : undefined;
     refuseIfCrowded(one);
   };
 
@@ -153,6 +163,8 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
       onExit: (exit) => {
         // What ran for it is gone before anybody hears that it is.
         const over = terminals.endOf(one.id);
+        clearTimeout(one.holding);
+        tellLines(one, one.pieces.rest());
         forget(one);
         if (one.disowned || silent) return;
         const ended = {
@@ -179,8 +191,17 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
           problem: problem('process/too-many', { subject: component, evidence: `${mostProcesses}` }),
         };
       }
-      const one: Owned = { id: ports.newId(), component, program, cwd, paused: false, disowned: false };
-      owned.set(one.id, one);
+      const id = ports.newId();
+      const one: Owned = {
+        id,
+        component,
+        program,
+        cwd,
+        pieces: ports.pieces(id),
+        paused: false,
+        disowned: false,
+      };
+      owned.set(id, one);
       const key = handling(component, message);
       unsettled.set(key, [...(unsettled.get(key) ?? []), one]);
       const refused = await start(one, cwd);

@@ -2,7 +2,10 @@
  * What `jupiter up` runs in the background: `detached.ts HOME [PORT]`. Tells its parent once whether the station is
  * ready, then lets go of it, and stays until the station is stopped.
  */
+import { dropAllocatorSettings } from './allocator.ts';
 import type { Word } from './start.ts';
+
+dropAllocatorSettings(process.env);
 
 const [home = '', port] = process.argv.slice(2);
 

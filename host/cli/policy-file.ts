@@ -40,8 +40,14 @@ const skillsText = (skills: readonly InstalledSkill[] | undefined): string => {
       )}`;
 };
 
-const wayText = (transport: Provision['offered'][number]['transport']): string => {
-  if (transport.type === 'gateway') return 'through the station';
+/** What hands an agent the servers it reaches through the station; a provider of one's own may not have it. */
+const handing = 'bearpunch.agents.open.v3';
+
+const wayText = (transport: Provision['offered'][number]['transport'], provider: string | null): string => {
+  if (transport.type === 'gateway')
+    return provider === defaultProvider
+      ? 'through the station'
+      : `through the station, if ${provider ?? 'its provider'} handles ${handing}`;
   return transport.type === 'http' ? transport.url : [transport.command, ...transport.args].join(' ');
 };
 
@@ -91,7 +97,12 @@ export const explainFor = (
   );
   const sink = found.sink === null || cwd === undefined ? found.sink : join(cwd, found.sink);
   const rows = [
-    ...found.offered.map(({ name, rule, transport }) => [name, 'offered', rule, wayText(transport)]),
+    ...found.offered.map(({ name, rule, transport }) => [
+      name,
+      'offered',
+      rule,
+      wayText(transport, found.provider),
+    ]),
     ...found.withheld.map(({ name, rule, reason }) => [name, 'withheld', rule, reason]),
   ];
   const host = policy.agents.get(agent)?.host ?? { read: false, write: false, terminals: false };

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import { homeAt, type OpenWeb, openStation } from '../station/index.ts';
+import { allocatorSettings } from './allocator.ts';
 import type { Answer, Io } from './output.ts';
 
 /** Longest wait for a station to be ready: the first start compiles the shipped components, ms. */
@@ -81,8 +82,12 @@ export const startDetached = async ({
   const log = openSync(output, 'a', 0o600);
   const child = spawn(process.execPath, [entry, home, ...(port === undefined ? [] : [String(port)])], {
     cwd: home,
-    // In the environment it holds for the first module too: without it Node strips types from that one every time.
-    ...(compileCache === undefined ? {} : { env: { ...process.env, NODE_COMPILE_CACHE: compileCache } }),
+    env: {
+      ...process.env,
+      ...allocatorSettings(process.env),
+      // Here it holds for the first module too: without it Node strips types from that one every time.
+      ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
+    },
     detached: true,
     stdio: ['ignore', log, log, 'ipc'],
   });

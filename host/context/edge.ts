@@ -67,6 +67,23 @@ export interface Placement {
   readonly files: number;
 }
 
+/** What a home remembers of one skill's folder in a sink; of the sink itself under the name `''`. */
+export interface Remembered {
+  readonly bundle: string;
+  /** SHA-256 of the bytes of each marker it wrote there: one, and more while files change. */
+  readonly markers: readonly string[];
+  /** Folders it made, relative to the workspace, parents first. */
+  readonly made: readonly string[];
+}
+/**
+ * A home's own record of a sink. Anybody who can write in a workspace can write a marker: only one that is remembered
+ * here makes a file ours. What is set survives the kill of this process.
+ */
+export interface PlacedMemory {
+  readonly of: (name: string) => Remembered | undefined;
+  readonly set: (name: string, what: Remembered | undefined) => void;
+}
+
 /**
  * Puts skills under `cwd/sink` (`context/sink-invalid`, `context/workspace-missing`, … refuse the whole call before
  * any file is touched; a single skill that cannot be placed is a `refused` placement and the others go on).
@@ -75,6 +92,7 @@ export type PlaceSkills = (request: {
   readonly cwd: string;
   readonly sink: string;
   readonly skills: readonly SkillSource[];
+  readonly memory: PlacedMemory;
 }) => Promise<Result<readonly Placement[]>>;
 
 /** A placed skill compared with its record. `name` is null where the sink itself cannot be looked into. */
@@ -88,21 +106,32 @@ export interface PlacedSkill {
   /** Files someone put beside ours. */
   readonly added: readonly string[];
 }
-/** Every placed skill in a sink, or in every known one; folders without a record are not ours and not listed. */
-export type VerifyPlaced = (cwd: string, sink?: string) => Promise<Result<readonly PlacedSkill[]>>;
+/**
+ * Every placed skill in a sink, or in every known one; folders without a marker are not ours and not listed. With
+ * `memory` neither are those whose marker the home never wrote; one it wrote and that was replaced is a problem.
+ */
+export type VerifyPlaced = (
+  cwd: string,
+  sink?: string,
+  memory?: PlacedMemory,
+) => Promise<Result<readonly PlacedSkill[]>>;
 
 export interface RemovedSkill {
   readonly name: string;
   /** Files that were removed. */
   readonly removed: number;
-  /** Files that were changed since they were placed: they stay, and are the user's from now on. */
+  /** Files that were changed since they were placed, or that this home never placed: they stay, the user's. */
   readonly kept: readonly string[];
   readonly problem?: Problem;
 }
-/** Takes away what a bundle has placed in a sink, as far as it is still ours; skills that `keep` names stay. */
+/**
+ * Takes away what a bundle has placed in a sink, as far as it is still ours, with folders that were made for it and are
+ * empty now; skills that `keep` names stay.
+ */
 export type RemovePlaced = (request: {
   readonly cwd: string;
   readonly sink: string;
   readonly bundle: string;
+  readonly memory: PlacedMemory;
   readonly keep?: (name: string) => boolean;
 }) => Promise<Result<readonly RemovedSkill[]>>;

@@ -4,12 +4,14 @@
  */
 export type {
   Offered,
+  PlacedMemory,
   PlacedSkill,
   Placement,
   PlaceSkills,
   Provision,
   ProvisionFor,
   Reached,
+  Remembered,
   RemovedSkill,
   RemovePlaced,
   SkillSource,

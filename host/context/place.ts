@@ -1,18 +1,17 @@
 /**
- * Puts installed skills into a workspace. A file that exists is written over only if the record beside it names it
- * and its bytes still match; a skill with any other file in its way is refused as a whole, before its first file is
+ * Puts installed skills into a workspace. A file that exists is written over only if the marker beside it names it, the
+ * home remembers that marker, and the file's bytes still match; a skill with any other file in its way is refused as a whole, before its first file is
  * touched, and the others go on. A second run with nothing changed reads, and writes nothing.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { collisionKey, makeBelow, plainBelow, relativeSegments } from '../paths/index.ts';
+import { collisionKey, kindAt, makeBelow, plainBelow, relativeSegments } from '../paths/index.ts';
 import { ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import { errnoOf, turns } from './bytes.ts';
-import type { Placement, PlaceSkills, SkillSource } from './edge.ts';
+import type { PlacedMemory, Placement, PlaceSkills, SkillSource } from './edge.ts';
 import { lockWaitMs, sweepSink, takeSink } from './lock.ts';
 import { planSkill, readRecord, type Sink, skillFault, type Verdict } from './plan.ts';
-import { recordText } from './record.ts';
-import { carryOut, type OnStep } from './write.ts';
+import { carryOut, missingFolders, type OnStep } from './write.ts';
 
 export interface PlaceOptions {
   /** How long to wait for another placement in the same sink, milliseconds. */
@@ -81,26 +80,52 @@ export const nameConflicts = (skills: readonly SkillSource[]): ReadonlyMap<Skill
 const planUnlocked = async (
   sink: Sink,
   skill: SkillSource,
+  memory: PlacedMemory,
   turn: () => Promise<void> | undefined,
 ): Promise<Verdict | undefined> => {
   const folder = join(sink.root, ...sink.segments, skill.name);
   const record = (): string => {
     try {
       const found = readRecord(folder, skill.name);
-      return found.ok ? (found.value === undefined ? '' : recordText(found.value)) : found.problem.code;
+      return found.ok ? (found.value?.digest ?? '') : found.problem.code;
     } catch (error) {
       return errnoOf(error);
     }
   };
   const before = record();
-  const verdict = await planSkill(sink, skill, turn);
+  const verdict = await planSkill(sink, skill, memory, turn);
   if (verdict.verdict === 'place') return undefined;
   return verdict.verdict === 'unchanged' || before === record() ? verdict : undefined;
+};
+
+/** Tries at a sink that somebody who removes the last skill there takes away meanwhile. */
+const sinkTries = 3;
+
+/** Makes the sink, and remembers first which folders it made; takes it. */
+const takeMade = async (
+  sink: Sink,
+  memory: PlacedMemory,
+  waitMs: number,
+  onStep: OnStep,
+): Promise<Result<() => void>> => {
+  for (let left = sinkTries - 1; ; left -= 1) {
+    const missing = missingFolders(sink.root, sink.segments);
+    if (missing.length > 0) {
+      const known = memory.of('')?.made ?? [];
+      memory.set('', { bundle: '', markers: [], made: [...new Set([...known, ...missing])].sort() });
+    }
+    onStep('sink');
+    const made = makeBelow(sink.root, sink.segments);
+    if (!made.ok) return made;
+    const lock = await takeSink(made.value, waitMs);
+    if (lock.ok || left === 0 || kindAt(made.value) !== 'missing') return lock;
+  }
 };
 
 const placeLocked = async (
   sink: Sink,
   skills: readonly SkillSource[],
+  memory: PlacedMemory,
   decide: (skill: SkillSource, decision: 'placed' | 'unchanged' | Problem) => void,
   { waitMs, onStep }: Required<PlaceOptions>,
 ): Promise<void> => {
@@ -109,19 +134,16 @@ const placeLocked = async (
     for (const skill of skills)
       decide(skill, { ...found, subject: found.subject ?? sink.segments.join('/') });
   };
-  onStep('sink');
-  const made = makeBelow(sink.root, sink.segments);
-  if (!made.ok) return all(made.problem);
-  const lock = await takeSink(made.value, waitMs);
+  const lock = await takeMade(sink, memory, waitMs, onStep);
   if (!lock.ok) return all(lock.problem);
   try {
     for (const skill of skills) {
       await turn();
-      const plan = await planSkill(sink, skill, turn);
+      const plan = await planSkill(sink, skill, memory, turn);
       if (plan.verdict === 'unchanged') decide(skill, 'unchanged');
       else if (plan.verdict === 'refused') decide(skill, plan.problem);
       else {
-        const done = await carryOut(sink, skill, plan, onStep, turn);
+        const done = await carryOut(sink, skill, plan, memory, onStep, turn);
         decide(skill, done.ok ? 'placed' : done.problem);
       }
     }
@@ -132,7 +154,7 @@ const placeLocked = async (
 
 export const placeSkillsWith =
   ({ waitMs = lockWaitMs, onStep = () => {} }: PlaceOptions): PlaceSkills =>
-  async ({ cwd, sink: asked, skills }) => {
+  async ({ cwd, sink: asked, skills, memory }) => {
     const sink = sinkIn(cwd, asked);
     if (!sink.ok) return sink;
     const decided = new Map<SkillSource, Placement>();
@@ -149,13 +171,13 @@ export const placeSkillsWith =
       const fault = skillFault(skill) ?? conflicts.get(skill);
       const verdict: Verdict | undefined =
         fault === undefined
-          ? await planUnlocked(sink.value, skill, turn)
+          ? await planUnlocked(sink.value, skill, memory, turn)
           : { verdict: 'refused', problem: fault };
       if (verdict?.verdict === 'refused') decide(skill, verdict.problem);
       else if (verdict?.verdict === 'unchanged') decide(skill, 'unchanged');
       else open.push(skill);
     }
-    if (open.length > 0) await placeLocked(sink.value, open, decide, { waitMs, onStep });
+    if (open.length > 0) await placeLocked(sink.value, open, memory, decide, { waitMs, onStep });
     return ok(skills.map((skill) => decided.get(skill)).filter((one) => one !== undefined));
   };
 

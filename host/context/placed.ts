@@ -1,19 +1,29 @@
 /**
- * What is placed in a workspace: compared with its records, and taken away again. Only bytes that are still ours
- * are removed; whatever someone changed or added stays.
+ * What is placed in a workspace: compared with its markers, and taken away again. Only bytes that are still ours are
+ * removed, and folders that were made for them; whatever someone changed or added stays, and so does everything beside a
+ * marker that the home does not remember.
  */
-import { readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { plainBelow } from '../paths/index.ts';
+import { kindAt, plainBelow } from '../paths/index.ts';
 import { ok, type Problem, problem, type Result } from '../problems/index.ts';
 import { errnoOf, lookAt, turns } from './bytes.ts';
-import type { PlacedSkill, RemovedSkill, RemovePlaced, VerifyPlaced } from './edge.ts';
+import type { PlacedMemory, PlacedSkill, RemovedSkill, RemovePlaced, VerifyPlaced } from './edge.ts';
 import { knownSinks } from './families.ts';
 import { lockWaitMs, takeSink } from './lock.ts';
 import { type PlaceOptions, sinkIn } from './place.ts';
-import { entryFile, foldersOf, readRecord, type Sink, shownIn, tempName } from './plan.ts';
+import {
+  entryFile,
+  foldersOf,
+  foreignMarker,
+  type Marker,
+  readRecord,
+  type Sink,
+  shownIn,
+  tempName,
+} from './plan.ts';
 import { byPath, ownedBy, type PlacedRecord, recordName } from './record.ts';
-import { type OnStep, removeEmpty } from './write.ts';
+import { isFolder, type OnStep, removeEmpty } from './write.ts';
 
 /** Files of a user that are named for one skill; there may be more. */
 const addedLimit = 1_000;
@@ -81,7 +91,7 @@ const verified = (sink: Sink, name: string, record: PlacedRecord): PlacedSkill =
   return { sink: sink.segments.join('/'), name, bundle, revision, problems, added };
 };
 
-export const verifyPlaced: VerifyPlaced = async (cwd, only) => {
+export const verifyPlaced: VerifyPlaced = async (cwd, only, memory) => {
   const turn = turns();
   const skills: PlacedSkill[] = [];
   for (const asked of only === undefined ? knownSinks : [only]) {
@@ -111,9 +121,14 @@ export const verifyPlaced: VerifyPlaced = async (cwd, only) => {
         added: [],
       });
       try {
-        const record = readRecord(folder, shownIn(sink.value, name));
-        if (!record.ok) skills.push(unread(record.problem));
-        else if (record.value !== undefined) skills.push(verified(sink.value, name, record.value));
+        const shown = shownIn(sink.value, name);
+        const found = readRecord(folder, shown);
+        const known = memory === undefined ? undefined : (memory.of(name)?.markers ?? []);
+        if (known?.length === 0) continue;
+        if (!found.ok) skills.push(unread(found.problem));
+        else if (found.value === undefined) continue;
+        else if (known?.includes(found.value.digest) === false) skills.push(unread(foreignMarker(shown)));
+        else skills.push(verified(sink.value, name, found.value.record));
       } catch (error) {
         const subject = shownIn(sink.value, name);
         skills.push(unread(problem('paths/unreadable', { subject, evidence: errnoOf(error) })));
@@ -123,9 +138,33 @@ export const verifyPlaced: VerifyPlaced = async (cwd, only) => {
   return ok(skills);
 };
 
-/** The entry file goes first and the record last: a kill in between leaves no skill, and a record to go on with. */
-const removeOne = (sink: Sink, name: string, record: PlacedRecord, step: OnStep): RemovedSkill => {
+/** The last of a skill: its folder, if it was made for it and is empty, and what the home remembers of it. */
+const leave = (sink: Sink, name: string, memory: PlacedMemory): void => {
+  const made = memory.of(name)?.made.includes(shownIn(sink, name)) === true;
+  if (made && plainBelow(sink.root, [...sink.segments, name]).ok)
+    removeEmpty(sink.root, [shownIn(sink, name)]);
+  memory.set(name, undefined);
+};
+
+/** Takes away the sink and what leads to it, as far as it was made for skills and is empty. */
+const leaveSink = (sink: Sink, memory: PlacedMemory): void => {
+  const remembered = memory.of('');
+  if (remembered === undefined || !plainBelow(sink.root, sink.segments).ok) return;
+  removeEmpty(sink.root, remembered.made);
+  const left = remembered.made.filter((path) => isFolder(join(sink.root, path)));
+  memory.set('', left.length === 0 ? undefined : { ...remembered, made: left });
+};
+
+/** The entry file goes first and the marker last: a kill in between leaves no skill, and a marker to go on with. */
+const removeOne = (
+  sink: Sink,
+  name: string,
+  record: PlacedRecord,
+  memory: PlacedMemory,
+  step: OnStep,
+): RemovedSkill => {
   const folder = join(sink.root, ...sink.segments, name);
+  const made = new Set(memory.of(name)?.made);
   const owned = ownedBy(record);
   const kept: string[] = [];
   let removed = 0;
@@ -146,13 +185,15 @@ const removeOne = (sink: Sink, name: string, record: PlacedRecord, step: OnStep)
     for (const temp of readdirSync(folder).filter((entry) => tempName.test(entry)))
       unlinkSync(join(folder, temp));
     const plain = foldersOf(owned.keys()).filter(
-      (path) => plainBelow(sink.root, [...sink.segments, name, ...path.split('/')]).ok,
+      (path) =>
+        made.has(shownIn(sink, name, path)) &&
+        plainBelow(sink.root, [...sink.segments, name, ...path.split('/')]).ok,
     );
     removeEmpty(folder, plain);
     step('remove record');
     unlinkSync(join(folder, recordName));
     step('remove folder');
-    if (readdirSync(folder).length === 0) rmdirSync(folder);
+    leave(sink, name, memory);
     return { name, removed, kept };
   } catch (error) {
     const subject = shownIn(sink, name);
@@ -167,37 +208,49 @@ const removeOne = (sink: Sink, name: string, record: PlacedRecord, step: OnStep)
 
 export const removePlacedWith =
   ({ waitMs = lockWaitMs, onStep = () => {} }: PlaceOptions): RemovePlaced =>
-  async ({ cwd, sink: asked, bundle, keep = () => false }) => {
+  async ({ cwd, sink: asked, bundle, memory, keep = () => false }) => {
     const sink = sinkIn(cwd, asked);
     if (!sink.ok) return sink;
     const names = foldersIn(sink.value);
     if (!names.ok) return names;
     const turn = turns();
-    const ours = (name: string): PlacedRecord | undefined => {
+    const folderAt = (name: string): string => join(sink.value.root, ...sink.value.segments, name);
+    const markerAt = (name: string): Marker | undefined => {
       try {
-        const folder = join(sink.value.root, ...sink.value.segments, name);
-        const record = readRecord(folder, shownIn(sink.value, name));
-        const found = record.ok ? record.value : undefined;
-        return (found?.pending ?? found)?.bundle === bundle ? found : undefined;
+        const found = readRecord(folderAt(name), shownIn(sink.value, name));
+        const marker = found.ok ? found.value : undefined;
+        return (marker?.record.pending ?? marker?.record)?.bundle === bundle ? marker : undefined;
       } catch {
         // A folder that cannot be looked into is not known to be ours.
         return undefined;
       }
     };
-    const mine = names.value.filter((name) => !keep(name) && ours(name) !== undefined);
-    if (mine.length === 0) return ok([]);
-    const lock = await takeSink(join(sink.value.root, ...sink.value.segments), waitMs);
-    if (!lock.ok) return lock;
+    const remembered = (name: string, marker: Marker): boolean =>
+      memory.of(name)?.markers.includes(marker.digest) === true;
+    /** A removal that was cut off after its last file left a folder, and nothing in it. */
+    const cutOff = (name: string): boolean =>
+      memory.of(name)?.bundle === bundle && kindAt(join(folderAt(name), recordName)) === 'missing';
+    const mine = names.value.filter((name) => !keep(name) && (markerAt(name) !== undefined || cutOff(name)));
     const done: RemovedSkill[] = [];
-    try {
-      for (const name of mine) {
-        await turn();
-        const record = ours(name);
-        if (record !== undefined) done.push(removeOne(sink.value, name, record, onStep));
+    if (mine.length > 0) {
+      const lock = await takeSink(join(sink.value.root, ...sink.value.segments), waitMs);
+      if (!lock.ok) return lock;
+      try {
+        for (const name of mine) {
+          await turn();
+          const marker = markerAt(name);
+          if (marker === undefined) {
+            if (cutOff(name)) leave(sink.value, name, memory);
+          } else if (remembered(name, marker))
+            done.push(removeOne(sink.value, name, marker.record, memory, onStep));
+          else done.push({ name, removed: 0, kept: [...ownedBy(marker.record).keys()].sort() });
+        }
+      } finally {
+        lock.value();
       }
-    } finally {
-      lock.value();
     }
+    onStep('remove sink');
+    leaveSink(sink.value, memory);
     return ok(done);
   };
 

@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { collision, collisionKey, kindAt, plainBelow, relativeSegments } from '../paths/index.ts';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
 import { bytesAt, errnoOf, type Look, lookAt } from './bytes.ts';
-import type { SkillSource } from './edge.ts';
+import type { PlacedMemory, Remembered, SkillSource } from './edge.ts';
 import {
+  markerOf,
   type Owned,
   ownedBy,
   type PlacedFile,
@@ -48,6 +49,7 @@ export interface Plan {
   readonly owned: ReadonlyMap<string, Owned>;
   /** What an earlier run left behind. */
   readonly temps: readonly string[];
+  readonly remembered: Remembered | undefined;
 }
 export type Verdict =
   | Plan
@@ -89,16 +91,27 @@ export const foldersOf = (paths: Iterable<string>): readonly string[] => {
 };
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
-/** The record of a skill's folder (`context/record-unreadable`, `paths/linked`). */
-export const readRecord = (folder: string, shown: string): Result<PlacedRecord | undefined> => {
+/** The marker in a skill's folder. */
+export interface Marker {
+  readonly record: PlacedRecord;
+  readonly digest: string;
+}
+/** Reads it (`context/record-unreadable`, `paths/linked`). */
+export const readRecord = (folder: string, shown: string): Result<Marker | undefined> => {
   const bytes = bytesAt(join(folder, recordName), recordBytes);
   const subject = `${shown}/${recordName}`;
   if (bytes === 'missing') return ok(undefined);
   if (bytes === 'link') return refuse('paths/linked', { subject });
   const record = typeof bytes === 'string' ? undefined : parseRecord(bytes);
   const safe = record !== undefined && [...ownedBy(record).keys()].every((path) => relativeSegments(path).ok);
-  return safe ? ok(record) : refuse('context/record-unreadable', { subject });
+  return safe && typeof bytes !== 'string'
+    ? ok({ record, digest: markerOf(bytes) })
+    : refuse('context/record-unreadable', { subject });
 };
+
+/** A marker this home does not remember: whatever it says, what stands there is the user's. */
+export const foreignMarker = (shown: string): Problem =>
+  problem('context/marker-foreign', { subject: `${shown}/${recordName}` });
 
 interface Surroundings {
   readonly folder: string;
@@ -184,9 +197,26 @@ const changesFor = (around: Surroundings, looks: ReadonlyMap<string, Look>) => {
   return { present, writes, drops };
 };
 
+/** Whether every file of a skill is there, byte for byte, no segment of its way a link. */
+const standsWhole = async (
+  folder: string,
+  { files }: SkillSource,
+  turn: () => Promise<void> | undefined,
+): Promise<boolean> => {
+  for (const { path, sha256, size } of files) {
+    await turn();
+    const way = plainBelow(folder, path.split('/').slice(0, -1));
+    if (!way.ok || way.value === 'missing') return false;
+    const look = lookAt(join(folder, path), size);
+    if (look.kind !== 'file' || look.sha256 !== sha256) return false;
+  }
+  return true;
+};
+
 const planned = async (
   sink: Sink,
   skill: SkillSource,
+  memory: PlacedMemory,
   turn: () => Promise<void> | undefined,
 ): Promise<Result<Plan | 'unchanged'>> => {
   const shown = shownIn(sink, skill.name);
@@ -194,15 +224,19 @@ const planned = async (
   const way = plainBelow(sink.root, [...sink.segments, skill.name]);
   if (!way.ok) return way;
   const wanted = new Map(skill.files.map((file) => [file.path, file]));
+  const remembered = memory.of(skill.name);
   if (way.value === 'missing') {
     const writes = skill.files.map((file) => ({ file, replaces: false }));
-    const nothing = { drops: [], present: [], record: undefined, owned: new Map(), temps: [] };
+    const nothing = { drops: [], present: [], record: undefined, owned: new Map(), temps: [], remembered };
     return ok({ verdict: 'place', writes, ...nothing });
   }
   const names = readdirSync(folder);
   const found = names.includes(recordName) ? readRecord(folder, shown) : ok(undefined);
   if (!found.ok) return found;
-  const record = found.value;
+  const record = found.value?.record;
+  // A copy of a workspace, or another home's: what this revision has is there, or the user decides.
+  if (found.value !== undefined && remembered?.markers.includes(found.value.digest) !== true)
+    return (await standsWhole(folder, skill, turn)) ? ok('unchanged') : failed(foreignMarker(shown));
   const around: Surroundings = { folder, shown, owned: ownedBy(record), wanted };
   const twin = twinIn(names, around);
   if (twin !== undefined) return refuse('context/file-not-ours', { subject: `${shown}/${twin}` });
@@ -229,17 +263,18 @@ const planned = async (
     if (folders.value.has(folderOf(path))) changed.add(folderOf(path));
   const fault = unwritable(around, changed);
   if (fault !== undefined) return failed(fault);
-  return ok({ verdict: 'place', ...changes, record, owned: around.owned, temps });
+  return ok({ verdict: 'place', ...changes, record, owned: around.owned, temps, remembered });
 };
 
 /** What placing this skill would do. */
 export const planSkill = async (
   sink: Sink,
   skill: SkillSource,
+  memory: PlacedMemory,
   turn: () => Promise<void> | undefined,
 ): Promise<Verdict> => {
   try {
-    const plan = await planned(sink, skill, turn);
+    const plan = await planned(sink, skill, memory, turn);
     if (!plan.ok) return { verdict: 'refused', problem: plan.problem };
     return plan.value === 'unchanged' ? { verdict: 'unchanged' } : plan.value;
   } catch (error) {

@@ -1,11 +1,13 @@
 /**
- * `.bearpunch-placed.json`, the record in each placed skill's folder: which bytes in it are ours. It has no time
- * stamps, so that the same placement is the same bytes.
+ * `.bearpunch-placed.json`, the marker in each placed skill's folder: which bytes in it are ours. It has no time
+ * stamps, so that the same placement is the same bytes. It says so to whoever reads the workspace; the home believes
+ * only markers it remembers (decision 30).
  *
  * While files change it also holds `pending`: what is about to be there. It is written before the first file
  * changes and replaced after the last, so that whatever a kill leaves behind, each file's digest is in the record
  * of its folder, and a folder with `pending` is never taken for a whole skill.
  */
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 
 export const recordName = '.bearpunch-placed.json';
@@ -68,6 +70,9 @@ export const parseRecord = (bytes: Uint8Array): PlacedRecord | undefined => {
     return undefined;
   }
 };
+
+/** What a home remembers of a marker. */
+export const markerOf = (bytes: string | Uint8Array): string => hash('sha256', bytes);
 
 /** Which digests of a path count as ours, and how long such a file may be. */
 export interface Owned {

@@ -1,6 +1,7 @@
 /**
  * Carries a plan out. The order is what makes a kill between any two steps harmless:
  *
+ *   0. the home remembers both markers to come and the folders it makes;
  *   1. every new file and both records are written beside the skill under temporary names, sources checked on the way:
  *      until here nothing of the skill has changed, and a failure takes the temporary files away again;
  *   2. the record that names old and new bytes; from here on whatever stands in the folder is known as ours;
@@ -17,9 +18,9 @@ import { join } from 'node:path';
 import { kindAt, makeBelow, strayBelow } from '../paths/index.ts';
 import { failed, isProblem, ok, type Problem, problem, type Result } from '../problems/index.ts';
 import { copyChecked, errnoOf, lookAt, writeNew } from './bytes.ts';
-import type { SkillSource } from './edge.ts';
+import type { PlacedMemory, Remembered, SkillSource } from './edge.ts';
 import { entryFile, foldersOf, type Plan, type Sink, shownIn } from './plan.ts';
-import { type PlacedRecord, recordName, recordText } from './record.ts';
+import { markerOf, recordName, recordText } from './record.ts';
 
 /** Called before each step that changes the disk; for tests that end the process there. */
 export type OnStep = (step: string) => void;
@@ -35,11 +36,32 @@ export const removeEmpty = (folder: string, folders: readonly string[]): void =>
   for (const path of folders.toReversed()) ignore(() => rmdirSync(join(folder, path)));
 };
 
+/** Whether a folder stands there; a path through a file leads to none. */
+export const isFolder = (path: string): boolean => {
+  try {
+    return kindAt(path) === 'folder';
+  } catch (error) {
+    if (errnoOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+};
+
+/** Folders on the way of `segments` that are not there, or are files as yet; relative to `root`, parents first. */
+export const missingFolders = (root: string, segments: readonly string[]): readonly string[] =>
+  segments
+    .map((_, depth) => segments.slice(0, depth + 1).join('/'))
+    .filter((path) => !isFolder(join(root, path)));
+
 interface Work {
   readonly sink: Sink;
   readonly skill: SkillSource;
   readonly plan: Plan;
   readonly folder: string;
+  /** The markers: while files change, where any do, and after. */
+  readonly intent: string | undefined;
+  readonly final: string;
+  /** Folders inside the skill that were made for it. */
+  readonly made: ReadonlySet<string>;
   readonly step: OnStep;
   readonly turn: () => Promise<void> | undefined;
 }
@@ -75,13 +97,11 @@ const stage = async (work: Work, made: string[]): Promise<Staged> => {
   }
   const final = temp('final');
   step('stage final');
-  writeNew(final, Buffer.from(recordText(skill)));
-  if (plan.writes.length + plan.drops.length === 0) return { temps, intent: undefined, final };
-  const { bundle, revision } = plan.record ?? skill;
-  const record: PlacedRecord = { bundle, revision, files: plan.present, pending: skill };
+  writeNew(final, Buffer.from(work.final));
+  if (work.intent === undefined) return { temps, intent: undefined, final };
   const intent = temp('intent');
   step('stage intent');
-  writeNew(intent, Buffer.from(recordText(record)));
+  writeNew(intent, Buffer.from(work.intent));
   return { temps, intent, final };
 };
 
@@ -114,7 +134,10 @@ const change = async (work: Work, staged: Staged): Promise<void> => {
     await turn();
     remove(work, path);
   }
-  removeEmpty(folder, foldersOf(plan.drops));
+  removeEmpty(
+    folder,
+    foldersOf(plan.drops).filter((path) => work.made.has(path)),
+  );
   const written = plan.writes.filter((write) => write !== entry);
   for (const path of foldersOf(plan.writes.map(({ file }) => file.path))) {
     step(`folder ${path}`);
@@ -144,18 +167,38 @@ const change = async (work: Work, staged: Staged): Promise<void> => {
   if (stray !== undefined) stop(stray);
 };
 
+const intentOf = (skill: SkillSource, { writes, drops, record, present }: Plan): string | undefined => {
+  if (writes.length + drops.length === 0) return undefined;
+  const { bundle, revision } = record ?? skill;
+  return recordText({ bundle, revision, files: present, pending: skill });
+};
+
 /** Places a skill as planned, or says why not (`context/source-changed`, `context/write-failed`, `paths/…`). */
 export const carryOut = async (
   sink: Sink,
   skill: SkillSource,
   plan: Plan,
+  memory: PlacedMemory,
   step: OnStep,
   turn: () => Promise<void> | undefined,
 ): Promise<Result<undefined>> => {
   const folder = join(sink.root, ...sink.segments, skill.name);
-  const work: Work = { sink, skill, plan, folder, step, turn };
+  const own = [...sink.segments, skill.name].join('/');
+  const intent = intentOf(skill, plan);
+  const final = recordText(skill);
   const made: string[] = [];
   try {
+    const missing = ['', ...foldersOf(plan.writes.map(({ file }) => file.path))].flatMap((path) =>
+      missingFolders(sink.root, [own, ...(path === '' ? [] : path.split('/'))]),
+    );
+    const before = plan.remembered?.made.filter((path) => isFolder(join(sink.root, path))) ?? [];
+    const folders = [...new Set([...before, ...missing])].sort();
+    const remembered: Remembered = { bundle: skill.bundle, markers: [markerOf(final)], made: folders };
+    const coming = [...(plan.remembered?.markers ?? []), markerOf(final)];
+    const markers = [...new Set(intent === undefined ? coming : [...coming, markerOf(intent)])];
+    memory.set(skill.name, { ...remembered, markers });
+    const inside = new Set(folders.map((path) => path.slice(own.length + 1)));
+    const work: Work = { sink, skill, plan, folder, intent, final, made: inside, step, turn };
     step('folder');
     const ready = makeBelow(sink.root, [...sink.segments, skill.name]);
     if (!ready.ok) return ready;
@@ -171,11 +214,15 @@ export const carryOut = async (
     }
     step('final');
     renameSync(staged.final, join(folder, recordName));
+    memory.set(skill.name, remembered);
     step('done');
     return ok(undefined);
   } catch (error) {
     for (const path of made) ignore(() => unlinkSync(path));
-    ignore(() => rmdirSync(folder));
+    ignore(() => {
+      rmdirSync(folder);
+      memory.set(skill.name, undefined);
+    });
     // An error of the system has a code and a message too.
     if (!(error instanceof Error) && isProblem(error)) return failed(error);
     const subject = shownIn(sink, skill.name);

@@ -15,4 +15,4 @@ export {
 export { type Body, isDeeper, parseBody, readBytes } from './body.ts';
 export { listenHere, loopback, serverBounds } from './listen.ts';
 export { type Plain, sendError, sendPlain, sendWeb } from './send.ts';
-export { newToken, tokenForms } from './token.ts';
+export { newToken, tokenMark } from './token.ts';

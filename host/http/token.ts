@@ -20,8 +20,8 @@ const base64Within = (text: string, before: number): string => {
   return all.slice([0, 2, 3][before], isWhole ? all.length : -1);
 };
 
-/** A token in every form it may stand in: as it is, in hex and in Base64; JSON and URLs leave it as it is. */
-export const tokenForms = (): RegExp => {
+/** In every form it may stand in: as it is, in hex and in Base64; JSON and URLs leave it as it is. */
+const formsOfTokens = (): RegExp => {
   const hex = Buffer.from(mark).toString('hex');
   const bytes = `(?:[0-9a-f]{2}){${randomCharacters}}`;
   const base64 = [0, 1, 2].map((before) => {
@@ -36,3 +36,6 @@ export const tokenForms = (): RegExp => {
   ];
   return new RegExp([...forms, ...base64].join('|'), 'g');
 };
+
+/** How tokens are known wherever they stand. */
+export const tokenMark = { name: 'token of a session', forms: formsOfTokens() } as const;

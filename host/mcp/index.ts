@@ -15,6 +15,7 @@ export { type Channel, type ChannelOptions, type ChannelRequest, openChannel } f
 export type { Reply } from './channel/fast.ts';
 export { bodyBytes, bodyDepth } from './channel/limits.ts';
 export type { LeftOut } from './channel/publish.ts';
+export { withDefaults } from './connections/asks.ts';
 export {
   type ProjectServers,
   readMcpConfig,
@@ -39,6 +40,7 @@ export { type Secrets, secretsOf } from './connections/secrets.ts';
 export { decide } from './gate/decide.ts';
 export type { Decision, ToolName, Wanted } from './gate/edge.ts';
 export { serverAlias, toolNames } from './gate/names.ts';
+export { visitOf, visitsBefore } from './gateway/addresses.ts';
 export type {
   GateAnswer,
   GateAsk,
@@ -52,6 +54,7 @@ export type {
 } from './gateway/edge.ts';
 export { type Reachable, reachableServers } from './gateway/reachable.ts';
 export { isRecord, type Json } from './json.ts';
+export { isOwnAddress } from './own.ts';
 export type {
   Access,
   RemoteManifest,

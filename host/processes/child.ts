@@ -26,6 +26,8 @@ const drainMs = 500;
 export interface ChildPipes {
   readonly child: ChildProcess;
   readonly pid: number;
+  /** What everything it starts is known by. */
+  readonly mark: string;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
@@ -38,7 +40,7 @@ interface Ended {
 
 /** `onGone(true)` before `onExit`, when nothing of the group is left; `onGone(false)` when something outlived SIGKILL. */
 export const superviseChild = (
-  { child, pid, stdin, stdout, stderr }: ChildPipes,
+  { child, pid, mark, stdin, stdout, stderr }: ChildPipes,
   request: ProcessRequest,
   onGone: (gone: boolean) => void,
 ): RunningProcess => {
@@ -55,7 +57,7 @@ export const superviseChild = (
     const closing = setTimeout(() => stdin.end(), Math.min(lastAnswerMs, graceMs / 2));
     if (exited) clearTimeout(closing);
     else timers.add(closing);
-    ending ??= endGroup(pid, () => killAt).then((gone) => {
+    ending ??= endGroup({ pid, mark }, () => killAt).then((gone) => {
       if (!gone) leader.resolve(undefined);
       return gone;
     });

@@ -1,10 +1,11 @@
 /**
  * A process group as a whole: is anything of it left, and how it is ended. SIGTERM, a grace, SIGKILL; gone means that
- * no process of it runs any more. A zombie that nobody collects counts as gone.
+ * no process of it runs any more, and none that it started and that left it. A zombie that nobody collects counts as gone.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { endStrays } from './strays.ts';
 
 /** Default time between SIGTERM and SIGKILL, ms. */
 export const defaultGraceMs = 2_000;
@@ -23,6 +24,16 @@ const signalGroup = (group: number, signal: NodeJS.Signals | 0): boolean => {
     // EPERM: there is a process, it is not ours to signal (a set-user-ID program).
     return errorCode(error) === 'EPERM';
   }
+};
+
+/** Whether a process runs; one that has ended and that nobody collected does not. */
+export const processLives = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') return false;
+  }
+  return statFields(pid)?.[0] !== 'Z';
 };
 
 export interface Member {
@@ -82,11 +93,17 @@ const endTree = async (pid: number, killAt: () => number): Promise<boolean> => {
   return !alive();
 };
 
+/** The leader of a group, and what everything it started is known by. */
+export interface Started {
+  readonly pid: number;
+  readonly mark: string;
+}
+
 /**
  * Ends the group; true when nothing of it is left, false when something outlived SIGKILL by 5 s. `killAt` (in
  * `performance.now()` time) is asked at each look, so that a second caller may shorten the grace.
  */
-export const endGroup = async (group: number, killAt: () => number): Promise<boolean> => {
+export const endGroup = async ({ pid: group, mark }: Started, killAt: () => number): Promise<boolean> => {
   if (process.platform === 'win32') return endTree(group, killAt);
   let wait = firstPollMs;
   let killedAt: number | undefined;
@@ -101,5 +118,5 @@ export const endGroup = async (group: number, killAt: () => number): Promise<boo
     await delay(wait);
     wait = Math.min(wait * 2, lastPollMs);
   }
-  return true;
+  return endStrays(mark, killAt);
 };

@@ -2,15 +2,18 @@
  * Which groups are alive, noted in the home, so that the next station ends what this one left even if the watchdog
  * was killed with it. A number may belong to somebody else by then: a group is ended only if its leader is the very
  * process that was noted (by its start time in this boot) or, where the leader has gone, if a process of the group
- * still holds the output it was started with. A group about which that cannot be said is left alone.
+ * still holds the output it was started with. A group about which that cannot be said is left alone; who left it is known by
+ * a mark nobody else has.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultGraceMs, endGroup, members, statFields } from './group.ts';
+import { endStrays } from './strays.ts';
 
 interface Note {
   readonly group: number;
+  readonly mark: string;
   /** The boot and the leader's start time in it; the platform's own text. */
   readonly started: string;
   /** What the leader's output is connected to: `socket:[123]`. Empty where the platform does not tell. */
@@ -42,10 +45,10 @@ const outputOf = (pid: number): readonly string[] =>
   });
 
 /** Before the program runs: while its leader waits at the gate. */
-export const writeNote = async (run: string, group: number): Promise<void> => {
+export const writeNote = async (run: string, group: number, mark: string): Promise<void> => {
   const started = await startOf(group);
   if (started === undefined) return;
-  const note: Note = { group, started, output: outputOf(group) };
+  const note: Note = { group, mark, started, output: outputOf(group) };
   writeFileSync(noteOf(run, group), JSON.stringify(note), { mode: 0o600 });
 };
 
@@ -84,9 +87,13 @@ export const endLeftovers = async (run: string): Promise<void> => {
   await Promise.all(
     notes.map(async (name) => {
       const note = readNote(join(run, name));
-      if (note !== undefined && (await isOurs(note))) {
+      if (note !== undefined) {
+        const { group: pid, mark } = note;
         const killAt = performance.now() + defaultGraceMs;
-        if (!(await endGroup(note.group, () => killAt))) return;
+        const end = (await isOurs(note))
+          ? endGroup({ pid, mark }, () => killAt)
+          : endStrays(mark, () => killAt);
+        if (!(await end)) return;
       }
       rmSync(join(run, name), { force: true });
     }),

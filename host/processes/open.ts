@@ -14,6 +14,7 @@ import { canBeGated, type GateProgram, gateArguments, gateText } from './gate.ts
 import { endGroup } from './group.ts';
 import { endLeftovers, removeNote, writeNote } from './notes.ts';
 import { resolveCommand } from './resolve.ts';
+import { markName, newMark } from './strays.ts';
 import { openWatchdog, type Watchdog } from './watchdog.ts';
 import { type Launch, windowsLaunch } from './windows.ts';
 
@@ -40,10 +41,10 @@ const started = (child: ChildProcess): Promise<Error | undefined> =>
   });
 
 /** The child's pipes; `stdio` below asks for each of them, so a missing one means that it did not start. */
-const pipesOf = (child: ChildProcess): ChildPipes | undefined => {
+const pipesOf = (child: ChildProcess, mark: string): ChildPipes | undefined => {
   const { pid, stdin, stdout, stderr } = child;
   if (pid === undefined || stdin === null || stdout === null || stderr === null) return undefined;
-  return { child, pid, stdin, stdout, stderr };
+  return { child, pid, mark, stdin, stdout, stderr };
 };
 
 /** A started child that waits for `go`, or that needs none and runs already. */
@@ -76,15 +77,15 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
   const starting = new Set<Promise<unknown>>();
 
   /** Makes the group known to the watchdog and in a note; why it could not be, or undefined. */
-  const tellOf = async (pid: number): Promise<string | undefined> => {
+  const tellOf = async ({ pid, mark }: ChildPipes): Promise<string | undefined> => {
     if (watchdog === undefined) return undefined;
-    const [known, noted] = await Promise.allSettled([watchdog.add(pid), writeNote(run, pid)]);
+    const [known, noted] = await Promise.allSettled([watchdog.add(pid, mark), writeNote(run, pid, mark)]);
     if (noted.status === 'rejected') return `no note of it can be written: ${String(noted.reason)}`;
     return known.status === 'fulfilled' && known.value ? undefined : 'the watchdog does not answer';
   };
 
-  const forget = (pid: number): void => {
-    watchdog?.remove(pid);
+  const forget = ({ pid, mark }: ChildPipes): void => {
+    watchdog?.remove(pid, mark);
     removeNote(run, pid);
   };
 
@@ -94,10 +95,12 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     launch: Launch,
     options: SpawnOptions,
   ): Promise<Result<Waiting>> => {
+    const mark = newMark();
     let child: ChildProcess;
     try {
       child = spawn(launch.file, launch.args, {
         ...options,
+        env: { ...options.env, [markName]: mark },
         detached: !isWindows,
         windowsHide: true,
         windowsVerbatimArguments: launch.verbatim,
@@ -106,10 +109,10 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
       // Node throws for what the kernel would refuse: a NUL in an argument or in the environment.
       return spawnFailed(alias, error instanceof Error ? error.message : String(error));
     }
-    const pipes = pipesOf(child);
+    const pipes = pipesOf(child, mark);
     const [fault, unknown] = await Promise.all([
       started(child),
-      pipes === undefined ? undefined : tellOf(pipes.pid),
+      pipes === undefined ? undefined : tellOf(pipes),
     ]);
     if (fault !== undefined || pipes === undefined) return spawnFailed(alias, fault?.message ?? 'no process');
     const gate = (child.stdio[3] as Writable | undefined) ?? null;
@@ -117,9 +120,9 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     const leave = (): void => {
       gate?.destroy();
       // One that was started directly runs already, and may have started others.
-      if (gate === null && !isOver(pipes)) void endGroup(pipes.pid, () => 0);
+      if (gate === null && !isOver(pipes)) void endGroup(pipes, () => 0);
       for (const pipe of [pipes.stdin, pipes.stdout, pipes.stderr]) pipe.destroy();
-      forget(pipes.pid);
+      forget(pipes);
     };
     if (unknown !== undefined) {
       leave();
@@ -193,10 +196,11 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     const { pipes, go } = waiting.value;
     const running = superviseChild(pipes, request, (gone) => {
       live.delete(running);
-      if (gone) forget(pipes.pid);
+      if (gone) forget(pipes);
     });
     live.add(running);
-    go({ file: resolved.value, args, cwd, env, merged: request.onBytes !== undefined });
+    const marked = { ...env, [markName]: pipes.mark };
+    go({ file: resolved.value, args, cwd, env: marked, merged: request.onBytes !== undefined });
     return ok(running);
   };
 

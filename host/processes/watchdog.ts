@@ -1,14 +1,16 @@
 /**
  * Ends every group when the station itself is killed. One small `/bin/sh` a station, in a session of its own, reads
- * `add GROUP` and `del GROUP` from a pipe that only the station holds open. When the pipe ends, however the station
- * went, it sends SIGTERM to every group it knows, waits at most two seconds, and sends SIGKILL.
+ * `add GROUP MARK` and `del GROUP MARK` from a pipe that only the station holds open. When the pipe ends, however the
+ * station went, it sends SIGTERM to every group it knows and to all that left one and carry its mark, waits at most two
+ * seconds, and sends SIGKILL.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { markName } from './strays.ts';
 
 export interface Watchdog {
   /** Resolves true once the watchdog has the group on its list; false if there is none that answers. */
-  readonly add: (group: number) => Promise<boolean>;
-  readonly remove: (group: number) => void;
+  readonly add: (group: number, mark: string) => Promise<boolean>;
+  readonly remove: (group: number, mark: string) => void;
 }
 
 const ackWaitMs = 2_000;
@@ -18,15 +20,27 @@ const mostReplacements = 20;
 // The count of 20 × 0.1 s is the grace of two seconds.
 const script = `
 trap '' HUP INT QUIT TERM PIPE
-groups=' '
-while read -r word group; do
+all=' '
+while read -r word group mark; do
+  one=$group:$mark
   case $word in
-    add) groups="$groups$group "; echo "$group" ;;
-    del) case $groups in *" $group "*) groups="\${groups%%" $group "*} \${groups#*" $group "}" ;; esac ;;
+    add) all="$all$one "; echo "$group" ;;
+    del) case $all in *" $one "*) all="\${all%%" $one "*} \${all#*" $one "}" ;; esac ;;
   esac
 done
-tell() { for group in $groups; do kill -s "$1" -- "-$group" 2>/dev/null; done; }
-left() { for group in $groups; do kill -s 0 -- "-$group" 2>/dev/null && return 0; done; return 1; }
+strays() {
+  [ -d /proc/self ] || return 0
+  for one in $all; do grep -lszx "${markName}=\${one#*:}" /proc/[0-9]*/environ; done |
+    while IFS=/ read -r root proc pid file; do echo "$pid"; done
+}
+tell() {
+  for one in $all; do kill -s "$1" -- "-\${one%%:*}" 2>/dev/null; done
+  for pid in $(strays); do kill -s "$1" "$pid" 2>/dev/null; done
+}
+left() {
+  for one in $all; do kill -s 0 -- "-\${one%%:*}" 2>/dev/null && return 0; done
+  [ -n "$(strays)" ]
+}
 tell TERM
 turns=0
 while left && [ "$turns" -lt 20 ]; do sleep 0.1; turns=$((turns + 1)); done
@@ -35,7 +49,7 @@ tell KILL
 
 /** Starts nothing before the first group. Never keeps the station's event loop alive. */
 export const openWatchdog = (): Watchdog => {
-  const groups = new Set<number>();
+  const groups = new Map<number, string>();
   const waiting = new Map<number, (known: boolean) => void>();
   let shell: ChildProcess | undefined;
   let replacements = 0;
@@ -75,16 +89,16 @@ export const openWatchdog = (): Watchdog => {
     });
     child.unref();
     for (const pipe of [child.stdin, child.stdout]) (pipe as unknown as { unref: () => void }).unref();
-    for (const group of groups) say(`add ${group}\n`);
+    for (const [group, mark] of groups) say(`add ${group} ${mark}\n`);
   };
   const ensureShell = (): void => {
     if (shell === undefined && replacements < mostReplacements) startShell();
   };
 
   return {
-    add: (group) => {
+    add: (group, mark) => {
       ensureShell();
-      groups.add(group);
+      groups.set(group, mark);
       if (shell === undefined) return Promise.resolve(false);
       return new Promise((resolve) => {
         const timer = setTimeout(() => settle(group, false), ackWaitMs);
@@ -92,12 +106,12 @@ export const openWatchdog = (): Watchdog => {
           clearTimeout(timer);
           resolve(known);
         });
-        say(`add ${group}\n`);
+        say(`add ${group} ${mark}\n`);
       });
     },
-    remove: (group) => {
+    remove: (group, mark) => {
       groups.delete(group);
-      say(`del ${group}\n`);
+      say(`del ${group} ${mark}\n`);
     },
   };
 };

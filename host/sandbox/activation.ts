@@ -93,9 +93,17 @@ export const attend = (
   const end = (reason: Problem): void => fail(reason, inFlight[0] && currentMessage(inFlight[0]));
   const onDeadline = (): void => {
     if (state === 'starting') {
-      end(problem('sandbox/start-deadline', { evidence: `more than ${options.limits.startDeadlineMs} ms` }));
+      end(
+        problem('sandbox/start-deadline', {
+          evidence: `more than ${options.limits.startDeadlineMs} ms (startDeadlineMs)`,
+        }),
+      );
     } else if (inFlight.length > 0) {
-      end(problem('sandbox/deadline', { evidence: `more than ${options.limits.callDeadlineMs} ms` }));
+      end(
+        problem('sandbox/deadline', {
+          evidence: `more than ${options.limits.callDeadlineMs} ms (callDeadlineMs)`,
+        }),
+      );
     }
   };
   let timer = setTimeout(onDeadline, options.limits.startDeadlineMs);

@@ -126,11 +126,14 @@ export const writeEntry = async (
   }));
   try {
     await mkdir(building, { recursive: true, mode: 0o700 });
-    for (const [name, bytes] of entry.files) await writeSynced(join(building, name), bytes);
-    await writeSynced(
-      join(building, listingName),
-      listingText({ component: entry.component, surface: entry.surface, files }),
+    const listing = listingText({ component: entry.component, surface: entry.surface, files });
+    // Side by side: a disk makes several files durable in the time of one.
+    const written = await Promise.allSettled(
+      [...entry.files, [listingName, listing] as const].map(([name, content]) =>
+        writeSynced(join(building, name), content),
+      ),
     );
+    for (const one of written) if (one.status === 'rejected') throw one.reason;
     try {
       await rename(building, folder);
     } catch (error) {

@@ -13,7 +13,7 @@ export type {
   StartActivation,
 } from './edge.ts';
 export { type ComponentLimits, defaultLimits, transpileLimits } from './limits.ts';
-export { prepareProcess } from './process.ts';
+export { giveBackMemory, prepareProcess } from './process.ts';
 export type {
   BatchResult,
   Effect,
@@ -26,3 +26,4 @@ export type {
   SyncCall,
   TerminalCommand,
 } from './protocol.ts';
+export { expectTranspile } from './transpile/transpile.ts';

@@ -1,7 +1,7 @@
 /**
- * The worker's program. From its TypeScript sources each worker would load Node's type stripper for itself, which
- * costs 40 ms and 15 MB a component; `npm ci` makes one plain module of them. It is used only while every source it
- * was made from is what it was; otherwise, and in a published package, the sources as they are.
+ * The programs of the sandbox's workers. From its TypeScript sources each worker would load Node's type stripper for
+ * itself, which costs 40 ms and 15 MB a component; `npm ci` makes one plain module of them. It is used only while every
+ * source it was made from is what it was; otherwise, and in a published package, the sources as they are.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,21 +19,11 @@ export interface ProgramSources {
 }
 
 const here = (path: string): URL => new URL(path, import.meta.url);
-const built = here('../../dist/worker.mjs');
 const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
-const fromSources = (): WorkerProgram => ({
-  file: here(`./worker/main.${extension}`),
-  readable: [
-    `${fileURLToPath(here('./worker/'))}*`,
-    `${fileURLToPath(here('./releases/'))}*`,
-    fileURLToPath(here(`./protocol.${extension}`)),
-  ],
-});
-
-const isCurrent = (): boolean => {
+const isCurrent = (name: string): boolean => {
   try {
-    const { sources } = JSON.parse(readFileSync(here('../../dist/worker.json'), 'utf8')) as ProgramSources;
+    const { sources } = JSON.parse(readFileSync(here(`../../dist/${name}.json`), 'utf8')) as ProgramSources;
     return Object.entries(sources).every(
       ([path, digest]) =>
         createHash('sha256')
@@ -45,10 +35,34 @@ const isCurrent = (): boolean => {
   }
 };
 
-let program: WorkerProgram | undefined;
-
-export const workerProgram = (): WorkerProgram => {
-  program ??=
-    extension === 'ts' && isCurrent() ? { file: built, readable: [fileURLToPath(built)] } : fromSources();
-  return program;
+/** `name` of the built program, and where its sources lie: the module that starts it, and all it may read. */
+const program = (name: string, main: string, sources: readonly string[]): (() => WorkerProgram) => {
+  let found: WorkerProgram | undefined;
+  return () => {
+    const built = here(`../../dist/${name}.mjs`);
+    found ??=
+      extension === 'ts' && isCurrent(name)
+        ? { file: built, readable: [fileURLToPath(built)] }
+        : {
+            file: here(main),
+            readable: sources.map((path) =>
+              path.endsWith('/') ? `${fileURLToPath(here(path))}*` : fileURLToPath(here(path)),
+            ),
+          };
+    return found;
+  };
 };
+
+/** Runs one activation. */
+export const workerProgram = program('worker', `./worker/main.${extension}`, [
+  './worker/',
+  './releases/',
+  `./protocol.${extension}`,
+]);
+
+/** Transpiles one component. */
+export const transpilerProgram = program('transpiler', `./transpile/worker.${extension}`, [
+  './transpile/',
+  './admission/',
+  '../problems/',
+]);

@@ -5,6 +5,11 @@ declare namespace WebAssembly {
   }
   class Instance {
     constructor(module: Module, imports?: object);
+    readonly exports: Readonly<Record<string, unknown>>;
+  }
+  class Memory {
+    constructor(size: { readonly initial: number; readonly maximum?: number });
+    readonly buffer: ArrayBuffer;
   }
   class RuntimeError extends Error {}
   let compile: (bytes: Uint8Array | ArrayBuffer) => Promise<Module>;

@@ -128,4 +128,16 @@ export const migrations: readonly string[] = [
     served INTEGER NOT NULL,
     PRIMARY KEY (label, uri)
   ) STRICT`,
+  `
+  -- What the home itself wrote into workspaces: for each skill the digests of its markers, and the folders that were made
+  -- for it; for the sink itself under the name ''. Lists are JSON.
+  CREATE TABLE placed (
+    cwd TEXT NOT NULL,
+    sink TEXT NOT NULL,
+    name TEXT NOT NULL,
+    bundle TEXT NOT NULL,
+    markers TEXT NOT NULL,
+    made TEXT NOT NULL,
+    PRIMARY KEY (cwd, sink, name)
+  ) WITHOUT ROWID, STRICT`,
 ];

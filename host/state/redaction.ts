@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { literalShape, openPieces, type Pieces, type Shape } from './pieces.ts';
 
 /** Shortest value that is looked for, characters. */
 const shortest = 6;
@@ -60,13 +61,25 @@ const formsOf = (value: string): readonly string[] => {
   ];
 };
 
+/** In the ways a text stands inside of JSON. */
+const written = ({ name, value }: Named): readonly Shape[] =>
+  [...new Set([json(value), json(value).replaceAll('/', '\\/'), asciiJson(value)])].map((form) =>
+    literalShape(name, form),
+  );
+
 /** The path of something that exists is no secret, and a workspace below it must keep its name. */
 const isPlace = (value: string): boolean => isAbsolute(value) && existsSync(value);
 
+export interface Named {
+  readonly name: string;
+  readonly value: string;
+}
 export interface Redactor {
   readonly text: (text: string) => string;
   /** A value of JSON with every text of it redacted, names of members excepted: those are ours. */
   readonly value: <T>(value: T) => T;
+  /** For lines of JSON that come one after another; `also`: a secret that only this stream can hold, once it is one. */
+  readonly pieces: (also?: () => Named | undefined) => Pieces;
 }
 
 /** Secrets that are known by how they look, all their forms. The pattern is a global one. */
@@ -88,19 +101,32 @@ export const openRedactor = (
   let forms: readonly (readonly [form: string, name: string])[] = [];
   /** The forms as they stand inside of JSON. */
   let inJson: readonly string[] = [];
+  let shapes: readonly Shape[] = [];
+  const secretOf = (name: string): string | undefined => {
+    const value = env[name];
+    return value === undefined || value.length < shortest || plain.test(name) || isPlace(value)
+      ? undefined
+      : value;
+  };
   const refresh = () => {
     const now = names();
     if (now === known) return;
     known = now;
     const found = new Map<string, string>();
     for (const name of now) {
-      const value = env[name];
-      if (value === undefined || value.length < shortest || plain.test(name) || isPlace(value)) continue;
+      const value = secretOf(name);
+      if (value === undefined) continue;
       for (const form of partsOf(value).flatMap(formsOf)) found.set(form, name);
     }
     forms = [...found].sort(([a], [b]) => b.length - a.length);
     inJson = forms.map(([form]) => json(form));
+    shapes = shapesOf(now);
   };
+  const shapesOf = (all: ReadonlySet<string>): readonly Shape[] =>
+    [...all].flatMap((name) => {
+      const value = secretOf(name);
+      return value === undefined ? [] : written({ name, value });
+    });
   const without = (text: string): string => {
     let out = text;
     for (const [form, name] of forms) out = out.replaceAll(form, `[redacted ${name}]`);
@@ -112,10 +138,20 @@ export const openRedactor = (
     if (typeof found !== 'object' || found === null) return found;
     return Object.fromEntries(Object.entries(found).map(([name, member]) => [name, clean(member)]));
   };
+  const redacted = (text: string): string => {
+    refresh();
+    return without(text);
+  };
   return {
-    text: (text) => {
-      refresh();
-      return without(text);
+    text: redacted,
+    pieces: (also = () => undefined) => {
+      let own: { readonly of: Named; readonly shapes: readonly Shape[] } | undefined;
+      return openPieces(() => {
+        const now = also();
+        if (now === undefined) return shapes;
+        if (own?.of.value !== now.value) own = { of: now, shapes: written(now) };
+        return [...shapes, ...own.shapes];
+      }, redacted);
     },
     value: (value) => {
       refresh();

@@ -2,7 +2,7 @@
  * What an MCP server asks of a person, as the queue shows it, and whether an answer fits. The forms are flat: MCP's
  * `elicitation/create` allows fields of text, numbers, yes or no, and choices.
  */
-import { isRecord, type Json } from '../mcp/index.ts';
+import { isRecord, type Json, withDefaults } from '../mcp/index.ts';
 import { type Problem, problem } from '../problems/index.ts';
 
 /** Fields and choices that are shown. */
@@ -44,15 +44,6 @@ export const fieldLines = (schema: Json): readonly string[] => {
       const about = [title, description].filter((part) => typeof part === 'string').join('. ');
       return `${name}: ${traits.join(', ')}${about === '' ? '' : `: ${about}`}`;
     });
-};
-
-/** What somebody filled in, with the defaults of what they left out. */
-export const withDefaults = (schema: Json, content: Json): Json => {
-  const { properties } = schema;
-  const usual = Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, field]) =>
-    isRecord(field) && field['default'] !== undefined ? [[name, field['default']] as const] : [],
-  );
-  return { ...Object.fromEntries(usual), ...content };
 };
 
 type Check = readonly [holds: boolean, wanted: string];

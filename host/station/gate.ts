@@ -9,7 +9,7 @@ import { decide, type GateAnswer, type Gateway, type GatewayPorts, type Json } f
 import type { Policy } from '../policy/index.ts';
 import type { Problem } from '../problems/index.ts';
 import type { GateLog } from '../state/index.ts';
-import { fieldLines, formFault, withDefaults } from './forms.ts';
+import { fieldLines, formFault } from './forms.ts';
 import type { Reach } from './reach.ts';
 import { isOver, keeper } from './watch.ts';
 
@@ -56,9 +56,7 @@ export const openGate = (options: GateOptions): Gate => {
   bus.listen(sessions.answered.id, (event, from) => {
     if (from !== keeper) return;
     const { request, allow, why, content } = event as Answered;
-    const question = waiting.get(request);
-    const filled = question?.schema === undefined ? content : withDefaults(question.schema, content ?? {});
-    question?.answer({ allow, why, ...(filled === undefined ? {} : { content: filled }) });
+    waiting.get(request)?.answer({ allow, why, ...(content === undefined ? {} : { content }) });
   });
   bus.listen(sessions.changed.id, (event, from) => {
     if (from !== keeper) return;

@@ -9,6 +9,8 @@ import {
   type ServerEntry,
   serverAlias,
   toolNames,
+  visitOf,
+  visitsBefore,
 } from '../mcp/index.ts';
 import { changePolicyFile, type Policy } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
@@ -124,7 +126,8 @@ export const mcpHandlers = (options: McpHandlersOptions): McpHandlers => {
     if ('problem' in answered) return failed(answered.problem);
     if ('error' in answered) {
       const { code, message } = answered.error;
-      return refuse('mcp/call-failed', { subject, evidence: `${message} (${code})` });
+      const visits = (visitsBefore(answered) ?? []).flatMap((one) => visitOf(one)?.text ?? []);
+      return refuse('mcp/call-failed', { subject, evidence: [`${message} (${code})`, ...visits].join('\n') });
     }
     return ok({ result: answered.result });
   };

@@ -15,6 +15,7 @@ import {
 } from '../context/index.ts';
 import { type Problem, problem, type Result } from '../problems/index.ts';
 import type { EventLog } from '../state/index.ts';
+import { openPlacedMemories } from './placed-memory.ts';
 
 /** A session that is not over, and the skills it was given. */
 export interface LiveSession {
@@ -60,6 +61,8 @@ export interface Placements {
 
 export interface PlacementsOptions {
   readonly db: Database;
+  /** Commits without waiting for the disk. */
+  readonly write: (work: () => void) => void;
   readonly now: () => number;
   readonly events: EventLog;
   readonly installed: (bundle: string) => boolean;
@@ -127,6 +130,7 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
   const count = db.prepare<[], number>('SELECT COUNT(*) FROM placements').pluck();
   /** Installed bundles that may have left something in a workspace: all of them at first, for a kill in between. */
   const revised = new Set(bundlesPlaced.all());
+  const memories = openPlacedMemories(db, options.write);
   let open = true;
 
   const makeRoom = (): void => {
@@ -136,6 +140,7 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
     const over = places.length - mostPlaces;
     for (const { cwd, sink, bundle } of [...goner, ...places].slice(0, Math.max(over, goner.length)))
       forget.run(cwd, sink, bundle);
+    memories.trim();
   };
 
   const remember = (cwd: string, sink: string, bundles: ReadonlySet<string>): void => {
@@ -165,8 +170,14 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
     })();
   };
 
+  const forgetPlace = ({ cwd, sink, bundle }: Place): void =>
+    db.transaction(() => {
+      forget.run(cwd, sink, bundle);
+      memories.trim();
+    })();
+
   const clearOne = async (place: Place, keep: (name: string) => boolean): Promise<Cleared> => {
-    const done = await removePlaced({ ...place, keep });
+    const done = await removePlaced({ ...place, keep, memory: memories.in(place.cwd, place.sink) });
     const found = done.ok ? done.value : [];
     const problems = done.ok
       ? found.flatMap((skill) => skill.problem ?? [])
@@ -174,8 +185,7 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
         ? []
         : [done.problem];
     // What could not be removed is tried again; a workspace that is gone holds nothing.
-    if (open && problems.length === 0 && !options.installed(place.bundle))
-      forget.run(place.cwd, place.sink, place.bundle);
+    if (open && problems.length === 0 && !options.installed(place.bundle)) forgetPlace(place);
     const removed = found
       .filter((skill) => skill.problem === undefined)
       .map(({ name, removed: files }) => ({ name, files }));
@@ -226,7 +236,7 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
     place: async (cwd, sink, skills) => {
       const real = realOf(cwd);
       remember(real, sink, new Set(skills.map(({ bundle }) => bundle)));
-      const placed = await placeSkills({ cwd, sink, skills });
+      const placed = await placeSkills({ cwd, sink, skills, memory: memories.in(real, sink) });
       if (placed.ok && open) tell(real, sink, placed.value);
       return placed;
     },
@@ -244,7 +254,7 @@ export const openPlacements = (options: PlacementsOptions): Placements => {
         if (!open) break;
         if (seen.has(shownPlace({ cwd, sink })) || isGone(cwd)) continue;
         seen.add(shownPlace({ cwd, sink }));
-        const skills = await verifyPlaced(cwd, sink);
+        const skills = await verifyPlaced(cwd, sink, memories.in(cwd, sink));
         if (!skills.ok) {
           found.push({
             cwd,

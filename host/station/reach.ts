@@ -21,6 +21,7 @@ import {
 } from '../mcp/index.ts';
 import type { Policy } from '../policy/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
+import { keeper } from './watch.ts';
 
 /** What a component asks of a session's provisioning. */
 export interface Asked {
@@ -39,10 +40,12 @@ export interface ReachOptions {
   readonly home: string;
   /** Other servers are dialled, and have other secrets; whoever looked at them first. */
   readonly changed: () => void;
+  /** Fewer, for tests. */
+  readonly mostSessions?: number;
 }
 
-/** Sessions known at a time; those that are over are forgotten. */
-const mostSessions = 5_000;
+/** Sessions of one component known at a time; those that are over are forgotten. No component takes another's room. */
+const usualSessions = 5_000;
 
 interface Known {
   readonly id: string;
@@ -67,14 +70,19 @@ export interface Reach {
   readonly provides: (component: string, session: string) => boolean;
   /** The session is over: what only it reached is let go. */
   readonly forget: (session: string) => void;
+  /** A component left service: sessions nobody else would ever end are over. Those of Sessions are taken up again. */
+  readonly departed: (component: string) => void;
   /** What policy or a session changed is dialled; whether anything had. */
   readonly reconcile: () => boolean;
   /** Each key once. */
   readonly entries: () => readonly ServerEntry[];
 }
 
-export const openReach = ({ policy, connections, gateway, home, changed }: ReachOptions): Reach => {
+export const openReach = (options: ReachOptions): Reach => {
+  const { policy, connections, gateway, home, changed, mostSessions = usualSessions } = options;
   const known = new Map<string, Known>();
+  /** How many of them each component asked for. */
+  const asked = new Map<string, number>();
 
   const entriesOf = (session?: Known): readonly ServerEntry[] =>
     serverEntries({
@@ -146,13 +154,26 @@ export const openReach = ({ policy, connections, gateway, home, changed }: Reach
     return true;
   };
 
+  const drop = (id: string): void => {
+    const session = known.get(id);
+    if (session === undefined) return;
+    known.delete(id);
+    asked.set(session.asker, (asked.get(session.asker) ?? 1) - 1);
+    if (asked.get(session.asker) === 0) asked.delete(session.asker);
+    if (differs(session)) changes += 1;
+  };
+
   return {
     serversFor: async (component, { session: id, agent, cwd, mcpConfig }) => {
       const before = known.get(id);
       if (before !== undefined && before.asker !== component)
         return refuse('mcp/not-its-session', { subject: id, evidence: before.asker });
-      if (before === undefined && known.size >= mostSessions)
-        return refuse('mcp/too-many-sessions', { subject: id, evidence: `${mostSessions} are open` });
+      const others = asked.get(component) ?? 0;
+      if (before === undefined && others >= mostSessions)
+        return refuse('mcp/too-many-sessions', {
+          subject: id,
+          evidence: `${component} has ${mostSessions} open`,
+        });
       const config = mcpConfig === null ? ok(undefined) : readMcpConfig(mcpConfig);
       if (!config.ok) return config;
       const session: Known = {
@@ -164,6 +185,7 @@ export const openReach = ({ policy, connections, gateway, home, changed }: Reach
         config: config.value,
       };
       known.set(id, session);
+      if (before === undefined) asked.set(component, others + 1);
       if (differs(session) || (before !== undefined && differs(before))) changes += 1;
       reconcile();
       return ok(provisionFor(policy(), agent, await ways(session)));
@@ -187,9 +209,12 @@ export const openReach = ({ policy, connections, gateway, home, changed }: Reach
       return session !== undefined && policy().agents.get(session.agent)?.provider === component;
     },
     forget: (id) => {
-      const session = known.get(id);
-      known.delete(id);
-      if (session !== undefined && differs(session)) changes += 1;
+      drop(id);
+      reconcile();
+    },
+    departed: (component) => {
+      if (component === keeper) return;
+      for (const { id, asker } of [...known.values()]) if (asker === component) drop(id);
       reconcile();
     },
     reconcile,

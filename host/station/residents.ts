@@ -6,11 +6,13 @@ import type { BundleStore, ComponentEntry, InstalledBundle } from '../bundles/in
 import type { Bus } from '../bus/index.ts';
 import type { PolicySource } from '../policy/index.ts';
 import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
+import { expectTranspile } from '../sandbox/index.ts';
 import type { EventLog, State } from '../state/index.ts';
 import { bundleStatus } from './bundle-status.ts';
 import type { BundleStatus } from './control.ts';
 import { endsWithin, inFlightOf } from './draining.ts';
 import { type Attempt, nameOf, openInstances } from './instances.ts';
+import type { Rest } from './rest.ts';
 import { notTakenOver, openServing, takenOver } from './serving.ts';
 import type { Standings } from './standings.ts';
 
@@ -51,6 +53,8 @@ export interface ResidentsOptions {
   readonly drainMs: number;
   /** Ends what a component that leaves service still runs. */
   readonly endAllOf: (component: string) => Promise<void>;
+  /** Every change leaves garbage behind, whatever came of it. */
+  readonly rest: Rest;
 }
 
 /** Components brought up side by side: each reads its bytes and its files whole while it starts. */
@@ -70,7 +74,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
 
   /** One change at a time. */
   const alone = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = turn.then(work, work);
+    const next = turn.then(() => options.rest.after(work));
     turn = next.catch(() => undefined);
     return next;
   };
@@ -213,7 +217,15 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) })),
       );
     },
-    install: (source) => alone(() => install(source)),
+    install: (source) =>
+      alone(async () => {
+        const unneeded = expectTranspile();
+        try {
+          return await install(source);
+        } finally {
+          unneeded();
+        }
+      }),
     uninstall: (id) => alone(() => uninstall(id)),
     retry: (component) =>
       alone(async () => {
@@ -231,7 +243,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
           promoted?.ok === true
             ? promoted
             : lane !== undefined
-              ? await bus.retry(component)
+              ? await serving.retry(component)
               : revision === undefined
                 ? ok(undefined)
                 : await serving.bringUp(bundle.value, entry, revision);

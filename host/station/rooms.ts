@@ -6,11 +6,11 @@ import { openBundleStore, shapeOfTopic, signatureRefusal, skillsOf } from '../bu
 import { openBus } from '../bus/index.ts';
 import { answerCalls, openProcessCapability, openWakes } from '../capabilities/index.ts';
 import { folderInside, outsideOf, provisionFor, readTextFile, writeTextFile } from '../context/index.ts';
-import { tokenForms } from '../http/index.ts';
+import { tokenMark } from '../http/index.ts';
 import { openPolicySource } from '../policy/index.ts';
 import { ok, refuse } from '../problems/index.ts';
 import { openProcesses } from '../processes/index.ts';
-import { prepareProcess } from '../sandbox/index.ts';
+import { giveBackMemory, prepareProcess } from '../sandbox/index.ts';
 import { openComponentStore, openEventLog, openGateLog, openRedactor, type State } from '../state/index.ts';
 import { endsWithin, inFlightOf } from './draining.ts';
 import { controlHandlers, type Handlers } from './handlers.ts';
@@ -20,6 +20,7 @@ import { openPlacements } from './placements.ts';
 import type { Asked } from './reach.ts';
 import { openStationRemote } from './remote.ts';
 import { openResidents } from './residents.ts';
+import { openRest } from './rest.ts';
 import { knownSecrets } from './secrets.ts';
 import { openServers, type Servers } from './servers.ts';
 import { liveSessions, sessionHandlers } from './sessions.ts';
@@ -59,10 +60,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   // Opened below, once what it needs is there.
   let servers: Servers | undefined;
   const secrets = knownSecrets(policy.current, env, () => servers?.secrets());
-  const redactor = openRedactor(secrets.names, secrets.values, {
-    name: 'token of a session',
-    forms: tokenForms(),
-  });
+  const redactor = openRedactor(secrets.names, secrets.values, tokenMark);
   const redact = redactor.text;
   const log = openStationLog(home.logs, redact);
   const events = openEventLog(state.db, now, redact);
@@ -98,6 +96,11 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     policy: policy.current,
     env,
     redact,
+    pieces: (process) =>
+      redactor.pieces(() => {
+        const value = servers?.tokenOf(process);
+        return value === undefined ? undefined : { name: tokenMark.name, value };
+      }),
     tell: (component, topic, payload, flow) => {
       if (topic === 'station.process.exited') servers?.ended((payload as { process: string }).process);
       bus.tell(component, topic, payload, flow);
@@ -160,7 +163,9 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     },
   });
   bus.onEased(capability.eased);
+  const rest = openRest({ giveBack: giveBackMemory });
   const residents = openResidents({
+    rest,
     bundles,
     bus,
     policy,
@@ -171,11 +176,14 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     drainMs,
     endAllOf: async (component) => {
       wakes.forget(component);
+      servers?.departed(component);
       await capability.endAllOf(component);
     },
   });
   const library = stationSkills(bundleSkills);
   const gateLog = openGateLog(state, now, redact);
+  // Before it listens, the port it will have.
+  let ownPort = port ?? policy.current().channel?.port;
   const opened = openServers({
     home: home.dir,
     logs: home.logs,
@@ -187,6 +195,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     bus,
     log: gateLog,
     run: startedAt.toString(36),
+    ports: () => (ownPort === undefined ? [] : [ownPort]),
     skills: (cwd) => skillServer(library, cwd, policy.current),
     onBug,
   });
@@ -194,6 +203,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const sessions = sessionHandlers(bus, redact, promptExpansion(library), gateLog);
   const placements = openPlacements({
     db: state.db,
+    write: state.write,
     now,
     events,
     installed: (id) => remote.skills.holds(id) || bundles.active().some(({ manifest }) => manifest.id === id),
@@ -231,6 +241,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
     report: events.add,
     onBug,
   });
+  ownPort = web.status()?.port ?? ownPort;
 
   // What uninstalled bundles left, and whether placed skills are as they were: nobody waits for either.
   tidy = tidy
@@ -256,6 +267,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
       await processes.endAll();
       await bus.close();
       await residents.departed();
+      rest.close();
       await processes.endAll();
       gateLog.flush();
       events.flush();

@@ -4,7 +4,14 @@
  */
 import { join } from 'node:path';
 import type { Bus } from '../bus/index.ts';
-import { type Gateway, openConnections, openGateway, type StationServer, secretsOf } from '../mcp/index.ts';
+import {
+  type Gateway,
+  isOwnAddress,
+  openConnections,
+  openGateway,
+  type StationServer,
+  secretsOf,
+} from '../mcp/index.ts';
 import type { Policy } from '../policy/index.ts';
 import { ok, type Result } from '../problems/index.ts';
 import type { Processes } from '../processes/index.ts';
@@ -27,6 +34,8 @@ export interface ServersOptions {
   readonly bus: Bus;
   readonly log: GateLog;
   readonly run: string;
+  /** What else of this station listens. */
+  readonly ports: () => readonly number[];
   /** The tool `Skill` as this session's agent has it. */
   readonly skills: (cwd: string) => Promise<StationServer>;
   readonly onBug: (error: unknown) => void;
@@ -38,6 +47,8 @@ export interface Servers {
   readonly unfit: Gate['unfit'];
   readonly filled: Tokens['filled'];
   readonly ended: Tokens['ended'];
+  readonly tokenOf: Tokens['of'];
+  readonly departed: Reach['departed'];
   /** Dials what policy says now; cheap where nothing changed. */
   readonly reconcile: () => void;
   /** NAMES of variables, and values by what they are, that must never be seen; another object when they changed. */
@@ -64,7 +75,8 @@ export const openServers = (options: ServersOptions): Servers => {
     client: { name: 'jupiter-station', version },
     // All of it can be asked of a person, or of an agent that can.
     capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
-    isOwn: (url) => gateway !== undefined && Number(url.port) === gateway.port,
+    isOwn: (url) =>
+      isOwnAddress(url, gateway === undefined ? options.ports() : [...options.ports(), gateway.port]),
   });
   const reach = openReach({
     policy,
@@ -135,6 +147,8 @@ export const openServers = (options: ServersOptions): Servers => {
     unfit: gate.unfit,
     filled: tokens.filled,
     ended: tokens.ended,
+    tokenOf: tokens.of,
+    departed: reach.departed,
     reconcile,
     secrets: () => secrets,
     close: async () => {

@@ -27,6 +27,8 @@ export interface Serving {
   ) => Promise<Result<void>>;
   /** Tries the active revision of a component that serves from an older one, or not at all. */
   readonly promote: (bundle: InstalledBundle, entry: ComponentEntry) => Promise<Result<void>>;
+  /** Another chance for one that is parked; it begins as after a start. */
+  readonly retry: (name: string) => Promise<Result<void>>;
   /** Takes a component out of service, and ends what it runs. */
   readonly retire: (name: string) => Promise<void>;
   /** What served when the station stopped, as it was: a candidate that failed is not tried again. */
@@ -58,6 +60,8 @@ export const openServing = (options: ServingOptions): Serving => {
   const idle = new Map<string, Problem>();
   /** Components that were told that the station started. */
   const told = new Set<string>();
+  /** What parked components ran, while it is being ended. */
+  const ending = new Map<string, Promise<void>>();
   /** The limits a running component was tried with last. */
   const tried = new Map<string, string>();
   const standingOf = (bundle: InstalledBundle, entry: ComponentEntry): Standing =>
@@ -78,10 +82,25 @@ export const openServing = (options: ServingOptions): Serving => {
     await prepared.serve();
     idle.delete(name);
     events.add('start', name);
+    tellStarted(name);
+  };
+  const tellStarted = (name: string): void => {
     if (told.has(name)) return;
     told.add(name);
     bus.tell(name, 'station.started', {});
   };
+  const retry = async (name: string): Promise<Result<void>> => {
+    await ending.get(name);
+    const done = await bus.retry(name);
+    if (done.ok) tellStarted(name);
+    return done;
+  };
+  // Nobody could reach what it runs, and nobody would hear of it.
+  bus.onParked((name) => {
+    told.delete(name);
+    const ended = options.endAllOf(name).finally(() => ending.delete(name));
+    ending.set(name, ended);
+  });
 
   const limitsKey = (id: string): string => {
     const limits = instances.limitsOf(id);
@@ -182,6 +201,7 @@ export const openServing = (options: ServingOptions): Serving => {
     takeIn,
     bringUp,
     promote,
+    retry,
     retire,
     restore,
     reconcile,

@@ -29,8 +29,14 @@ export const installShipped = async (
     if (seen === manifest) continue;
     const bundle = await readBundle(join(folder, name));
     const wanted = (id: string) => seen === undefined || residents.list().some((one) => one.id === id);
+    // The operator may have installed a copy of it, signed: it is the same revision.
+    const there =
+      bundle.ok &&
+      residents
+        .list()
+        .some(({ id, revision }) => id === bundle.value.manifest.id && revision === bundle.value.identity);
     // One that cannot be read is refused as any other would be.
-    if (!bundle.ok || wanted(bundle.value.manifest.id)) {
+    if (!there && (!bundle.ok || wanted(bundle.value.manifest.id))) {
       const done = await residents.install(join(folder, name));
       if (!done.ok) {
         refused(name, done.problem);

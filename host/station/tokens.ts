@@ -13,6 +13,8 @@ export interface TokensOptions {
 }
 export interface Tokens {
   readonly filled: (component: string, process: string, text: string) => string;
+  /** The one a process was given. */
+  readonly of: (process: string) => string | undefined;
   /** The process is gone. */
   readonly ended: (process: string) => void;
 }
@@ -47,6 +49,7 @@ export const openTokens = ({ gateway, provides }: TokensOptions): Tokens => {
             return token === undefined ? whole : `"name":"${name}${token}"`;
           })
         : text,
+    of: (process) => held.get(process)?.token,
     ended: (process) => {
       const known = held.get(process);
       if (known === undefined) return;

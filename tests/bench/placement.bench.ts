@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { placeSkills } from '../../host/context/index.ts';
+import { type PlacedMemory, placeSkills, type Remembered } from '../../host/context/index.ts';
 import { runToEnd } from './bench-home.ts';
 import { type Measured, median } from './report.ts';
 
@@ -34,9 +34,14 @@ export const bench = async (): Promise<readonly Measured[]> => {
     for (let round = 0; round < rounds; round += 1) {
       const cwd = join(dir, `workspace-${round}`);
       mkdirSync(cwd);
+      const known = new Map<string, Remembered>();
+      const memory: PlacedMemory = {
+        of: (name) => known.get(name),
+        set: (name, what) => void (what === undefined ? known.delete(name) : known.set(name, what)),
+      };
       const place = async () => {
         const start = performance.now();
-        const done = await placeSkills({ cwd, sink: '.claude/skills', skills: sources });
+        const done = await placeSkills({ cwd, sink: '.claude/skills', skills: sources, memory });
         const took = performance.now() - start;
         if (!done.ok || done.value.some(({ decision }) => decision === 'refused'))
           throw new Error('not placed');

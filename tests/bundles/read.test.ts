@@ -12,7 +12,9 @@ import {
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { diagnoseBundle, packBundle, readBundle } from '../../host/bundles/index.ts';
+import { unpackArchive } from '../../host/bundles/archive.ts';
+import { examine } from '../../host/bundles/examine.ts';
+import { bundleBounds, diagnoseBundle, packBundle, readBundle } from '../../host/bundles/index.ts';
 import { readRegular, walkTree } from '../../host/bundles/tree.ts';
 import type { Problem } from '../../host/problems/index.ts';
 import { authored, codeOf, packedBundle, plainFiles, sha256, temporary, value, write } from './fixture.ts';
@@ -312,6 +314,23 @@ test('folders deeper than the bound are not entered, empty ones too', async (t) 
   assert.equal(codeOf(await readBundle(join(root, 'demo'))), 'bundle/limit-exceeded');
 });
 
+test('folders nobody could make everywhere, and too many of them, are refused though they are empty', async (t) => {
+  const root = temporary(t);
+  await packedBundle(root, 'demo');
+  mkdirSync(join(root, 'demo', 'con'));
+  assert.equal(problemOf(await readBundle(join(root, 'demo'))).code, 'paths/unsafe');
+  rmSync(join(root, 'demo', 'con'), { recursive: true });
+  for (let count = 0; count <= bundleBounds.folders; count += 1) mkdirSync(join(root, 'demo', `f${count}`));
+  assert.equal(codeOf(await readBundle(join(root, 'demo'))), 'bundle/limit-exceeded');
+});
+
+test('P8: a pipe in the place of a file does not hold the reader', async (t) => {
+  const place = join(temporary(t), 'pipe');
+  execFileSync('mkfifo', [place]);
+  const read = await readRegular({ path: 'pipe', place, size: 0 }, 'fileBytes', () => {});
+  assert.equal(codeOf(read), 'bundle/not-a-file');
+});
+
 test('what cannot be read is a problem with the reason', {
   skip: process.getuid?.() === 0 && 'root reads everything',
 }, async (t) => {
@@ -319,4 +338,26 @@ test('what cannot be read is a problem with the reason', {
   await packedBundle(root, 'demo');
   mkdirSync(join(root, 'demo/closed'), { mode: 0o000 });
   assert.equal(codeOf(await readBundle(join(root, 'demo'))), 'bundle/unreadable');
+});
+
+test('P10: nothing is handed on of a bundle once something is wrong with it, and only so many problems are kept', async (t) => {
+  const root = temporary(t);
+  await packedBundle(root, 'demo');
+  write(join(root, 'demo'), {
+    'a-extra.md': 'x',
+    ...Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`z${n}`, ''])),
+  });
+  const begun: string[] = [];
+  const sink = {
+    begin: (path: string) => {
+      begun.push(path);
+      return { write: () => {}, end: () => {} };
+    },
+  };
+  const { problems } = await examine(join(root, 'demo'), sink);
+  assert.deepEqual(begun, ['bundle.json']);
+  assert.equal(problems.length, bundleBounds.problems);
+  // The same of an archive that is none.
+  const [fault] = await unpackArchive('/dev/null', sink);
+  assert.equal(fault?.code, 'bundle/not-a-file');
 });

@@ -1,6 +1,7 @@
 /** Signatures: made, kept beside the manifest, required by prefix, and refused by name where they do not fit. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
@@ -11,7 +12,7 @@ import {
   type SignatureRule,
   signatureRefusal,
 } from '../../host/bundles/index.ts';
-import { rulesFor } from '../../host/bundles/signature.ts';
+import { parseSignature, rulesFor, signatureBytes, signatureFits } from '../../host/bundles/signature.ts';
 import { authored, codeOf, openStore, packedBundle, plainFiles, temporary, value, write } from './fixture.ts';
 
 const keyIn = (root: string, name: string) => {
@@ -40,6 +41,13 @@ test('keygen: the private key goes to a new file of its owner only; anything els
   const junk = readKey(join(root, 'junk'));
   assert.equal(codeOf(junk), 'bundle/key-unreadable');
   assert.ok(!JSON.stringify(junk).includes(text.slice(30, 50)));
+  for (const [name, bytes] of [
+    ['long', `${text}${'\n'.repeat(20_000)}`],
+    ['other', generateKeyPairSync('x25519').privateKey.export({ format: 'pem', type: 'pkcs8' })],
+  ] as const) {
+    writeFileSync(join(root, name), bytes, { mode: 0o600 });
+    assert.equal(codeOf(readKey(join(root, name))), 'bundle/key-unreadable', name);
+  }
   const nowhere = readKey(join(root, 'nowhere'));
   assert.equal(codeOf(nowhere), 'bundle/key-unreadable');
   assert.match(nowhere.ok ? '' : nowhere.problem.message, /no private key at this place/);
@@ -180,6 +188,20 @@ test('policy lets in only what the named key signed: none, another, a tampered a
   value(await store.stage(folder));
 });
 
+test('a signature fits one identity, and nothing else its key ever signed', (t) => {
+  const key = keyIn(temporary(t), 'one');
+  const identity = 'a'.repeat(64);
+  const made = value(parseSignature(signatureBytes(identity, key.private)));
+  const rules = [rule('demo', key.key)];
+  assert.equal(signatureRefusal({ id: 'demo', identity, signature: made }, rules), undefined);
+  const other = { id: 'demo', identity: 'b'.repeat(64), signature: made };
+  assert.equal(signatureRefusal(other, rules)?.code, 'bundle/signature-wrong');
+  for (const text of [identity, `${identity}\n`]) {
+    const bare = { ...made, value: sign(null, Buffer.from(text), key.private).toString('base64') };
+    assert.equal(signatureFits(bare, identity), false);
+  }
+});
+
 test('P11: a signature stripped or changed in the staged package is found when it is verified', async (t) => {
   const { folder, alex, mallory, store, inPackage, require } = await installs(t);
   value(await packBundle(folder, undefined, alex.private));
@@ -194,6 +216,13 @@ test('P11: a signature stripped or changed in the staged package is found when i
   writeFileSync(inPackage, good.subarray(1));
   assert.equal(await found(), 'bundle/signature-unreadable');
   assert.equal(store.refusal(bundle)?.code, 'bundle/signature-unreadable');
+  writeFileSync(inPackage, Buffer.concat([good, Buffer.alloc(20_000, 0x20)]));
+  assert.equal(store.refusal(bundle)?.code, 'bundle/signature-unreadable', 'too long');
+  rmSync(inPackage);
+  writeFileSync(join(folder, '..', 'elsewhere.json'), good);
+  symlinkSync(join(folder, '..', 'elsewhere.json'), inPackage);
+  assert.equal(store.refusal(bundle)?.code, 'bundle/signature-unreadable', 'a link');
+  rmSync(inPackage);
   // Installing it again puts the right one back; policy may change its mind later.
   writeFileSync(inPackage, good);
   require([rule('demo', mallory.key)]);

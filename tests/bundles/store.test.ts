@@ -261,6 +261,53 @@ test('one revision of an ID is active; earlier ones are kept, two of them', asyn
   );
 });
 
+test('collecting and repairing: the oldest revisions go with record and package, but not one that is in use', async (t) => {
+  const root = temporary(t);
+  const used = new Set<string>();
+  const { store, packages, db } = openStore(root, { inUse: () => used });
+  const staged = async (version: string) => {
+    await packedBundle(root, version, named('one', version));
+    return value(store.activate(value(await store.stage(join(root, version)))));
+  };
+  const [first, second, third, ...rest] = [
+    await staged('1.0.0'),
+    await staged('2.0.0'),
+    await staged('3.0.0'),
+    await staged('4.0.0'),
+    await staged('5.0.0'),
+  ];
+  used.add(first.identity);
+  const kept = [first, third, ...rest].map(({ identity }) => identity).sort();
+  const recorded = () =>
+    db.prepare<[], string>('SELECT identity FROM bundles ORDER BY identity').pluck().all();
+  await store.collect();
+  assert.deepEqual(readdirSync(join(packages, 'one')).sort(), kept);
+  assert.deepEqual(recorded(), kept);
+  assert.equal(store.revision('one', second.identity), undefined);
+  assert.equal(store.revision('one', first.identity)?.manifest.version, '1.0.0');
+  // Who no longer wants a revision it staged does not take away one that is installed.
+  await store.discard(third);
+  assert.deepEqual(readdirSync(join(packages, 'one')).sort(), kept);
+  rmSync(third.folder, { recursive: true });
+  assert.equal(store.revision('one', third.identity), undefined);
+  assert.deepEqual(await store.repair(), [], 'an earlier one that is gone is no news');
+  assert.deepEqual(
+    recorded(),
+    kept.filter((identity) => identity !== third.identity),
+  );
+});
+
+test('a record that cannot be written is a problem, and nothing became active', async (t) => {
+  const root = temporary(t);
+  await packedBundle(root, 'demo');
+  const { store, db } = openStore(root);
+  const staged = value(await store.stage(join(root, 'demo')));
+  db.pragma('query_only = ON');
+  assert.equal(codeOf(store.activate(staged)), 'state/write-failed');
+  db.pragma('query_only = OFF');
+  assert.deepEqual(store.active(), []);
+});
+
 test('remove forgets the bundle and takes its package away', async (t) => {
   const root = temporary(t);
   await packedBundle(root, 'demo');
@@ -303,6 +350,7 @@ test('P7: repair removes what nobody knows, reports what is missing, and leaves 
     'demo.bundle/notes': 'mine',
   });
   symlinkSync(root, join(packages, 'link'));
+  symlinkSync(root, join(packages, 'demo.bundle', 'b'.repeat(64)));
   const problems = await store.repair();
   assert.deepEqual(
     problems
@@ -311,13 +359,17 @@ test('P7: repair removes what nobody knows, reports what is missing, and leaves 
       .sort(),
     [
       `bundle/package-missing gone ${gone.identity}`,
+      `bundle/package-stray packages/demo.bundle/${'b'.repeat(64)}`,
       'bundle/package-stray packages/demo.bundle/notes',
       'bundle/package-stray packages/link',
       'bundle/package-stray packages/notes.txt',
     ],
   );
   assert.deepEqual(readdirSync(packages).sort(), ['demo.bundle', 'link', 'notes.txt']);
-  assert.deepEqual(readdirSync(join(packages, 'demo.bundle')).sort(), [active.identity, 'notes'].sort());
+  assert.deepEqual(
+    readdirSync(join(packages, 'demo.bundle')).sort(),
+    [active.identity, 'b'.repeat(64), 'notes'].sort(),
+  );
   assert.deepEqual(
     (await store.verify()).map((found) => [found.id, found.problem?.code]),
     [
@@ -335,12 +387,15 @@ test('a record this station cannot read is told and can be removed', async (t) =
   value(first.store.activate(value(await first.store.stage(join(root, 'demo')))));
   first.db.prepare('UPDATE bundles SET manifest = ?').run(Buffer.from('{"manifest": 3}'));
   first.db.close();
-  const { store } = openStore(root);
-  assert.deepEqual(store.active(), []);
-  assert.deepEqual(
-    (await store.verify()).map((found) => found.problem?.code),
-    ['bundle/record-unreadable'],
-  );
+  const { store, db } = openStore(root);
+  for (const wrong of ['{"manifest": 3}', authored({ id: 'another.bundle', content: [] })]) {
+    db.prepare('UPDATE bundles SET manifest = ?').run(Buffer.from(wrong));
+    assert.deepEqual(store.active(), []);
+    assert.deepEqual(
+      (await store.verify()).map((found) => found.problem?.code),
+      ['bundle/record-unreadable'],
+    );
+  }
   assert.equal(value(await store.remove('demo.bundle')).manifest.id, 'demo.bundle');
 });
 

@@ -63,19 +63,24 @@ test('what comes in one turn is batched, at most the limit, with two batches ahe
   assert.equal(life(0).mostInFlight, 2);
 });
 
-test('a flood beside others: short batches, one at a time, and who waits for little goes in the next one but one', async (t) => {
+test('a flood beside others: short batches, one at a time, and who waits for little goes by itself', async (t) => {
   const { bus, ask, life } = await openLaneBench(t, { batch: 64 });
   await ask({});
-  const others = [ask({}), ask({})];
+  let asked = [ask({}), ask({})];
   for (let each = 0; each < 200; each += 1) bus.tell(name, 'station.started', {}, 'flood');
-  await Promise.all(others);
-  await until(() => life(0).batches.flat().length === 203);
+  const heard = () =>
+    life(0)
+      .batches.flat()
+      .filter(({ topic }) => topic === 'station.started').length;
+  // Somebody waits until the flood is over, however slow the machine is.
+  while (heard() < 200) {
+    await Promise.all(asked);
+    asked = [ask({})];
+  }
+  await Promise.all(asked);
   const [, first = [], ...rest] = life(0).batches;
   assert.equal(first.length, 2, 'the two others, and nothing of the flood with them');
-  assert.ok(
-    rest.every(({ length }) => length <= 16),
-    String(rest.map(({ length }) => length)),
-  );
+  assert.ok(Math.max(...sizes(life(0))) <= 16, String(rest.map(({ length }) => length)));
   assert.equal(life(0).mostInFlight, 1);
 });
 

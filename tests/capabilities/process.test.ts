@@ -4,6 +4,7 @@ import { openProcessCapability, type ProcessPorts } from '../../host/capabilitie
 import { readPolicy } from '../../host/policy/index.ts';
 import { ok } from '../../host/problems/index.ts';
 import type { Processes, ProcessRequest } from '../../host/processes/index.ts';
+import { openRedactor } from '../../host/state/index.ts';
 import { room } from '../processes/fixtures/setup.ts';
 
 const one = 'test.bundle:one';
@@ -13,6 +14,12 @@ const programs = {
   echo: { ...script('while read -r line; do echo "got $line"; done'), trust: 'full' },
   speaks: { ...script('echo "a secret"; echo "$SEEN-$HIDDEN-$ABSENT"; read -r line'), trust: 'full' },
   complains: { ...script('printf "x%.0s" $(seq 3995) >&2; echo secret and more >&2; exit 3'), trust: 'full' },
+  cuts: {
+    ...script(
+      `echo '{"t":"a secr"}'; echo '{"t":"et."}'; read -r x; echo '{"t":"secr"}'; read -r x; echo '{"t":"secr"}'`,
+    ),
+    trust: 'full',
+  },
   ends: { ...script('exit 7'), trust: 'full' },
   killed: { ...script('kill -9 $$'), trust: 'full' },
   chatty: { ...script('while :; do echo line; done'), trust: 'full' },
@@ -32,6 +39,7 @@ const bench = (processes: Processes, more: Partial<ProcessPorts> = {}) => {
     policy: () => reading({ programs }),
     env: { SEEN: 'seen', HIDDEN: 'hidden' },
     redact: (text) => text.replaceAll('secret', '***'),
+    pieces: () => openRedactor(() => new Set(['HIDDEN']), { HIDDEN: 'secret' }).pieces(),
     tell: (component, topic, payload) => {
       told.push(`${component} ${topic.replace('station.process.', '')} ${JSON.stringify(payload)}`);
       look?.();
@@ -104,10 +112,24 @@ test('output is told line by line, redacted; the environment is what the program
   write(one, id, 'go\n');
   await until((line) => line.includes('exited'));
   assert.deepEqual(told, [
-    `${one} line {"process":"${id}","line":"a ***"}`,
+    `${one} line {"process":"${id}","line":"a [redacted HIDDEN]"}`,
     `${one} line {"process":"${id}","line":"seen--"}`,
     `${one} exited {"process":"${id}","code":0}`,
   ]);
+});
+
+test('a secret over two lines is told in neither; what may be the beginning of one waits a while, or for the exit', async (t) => {
+  const { spawned, until, told, write, cwd } = await real(t);
+  const id = await spawned(one, 'm', 'cuts', cwd);
+  await until((line) => line.includes('.'));
+  write(one, id, 'go\n');
+  await until((line) => line.includes('"secr'));
+  write(one, id, 'go\n');
+  await until((line) => line.includes('exited'));
+  assert.deepEqual(
+    told.map((line) => JSON.parse(line.replace(/^\S+ \w+ /, '')).line ?? 'exited'),
+    ['{"t":"a [redacted HIDDEN]"}', '{"t":"."}', '{"t":"secr"}', '{"t":"secr"}', 'exited'],
+  );
 });
 
 test('errors go to the log, redacted before they are cut at 4000 characters; the exit is told with its code or signal', async (t) => {

@@ -34,9 +34,10 @@ test('policy explain of an agent the policy does not know names those it knows',
   assert.equal(problem.evidence, 'the policy names: echo');
 });
 
-test('policy explain and policy check say that policy has no program of that name', async (t) => {
+test('policy explain and policy check say that policy has no program of that name, and what a server depends on', async (t) => {
   const home = `${temporary(t)}/home`;
   await run(['--home', home, 'init']);
+  await run(['--home', home, 'policy', 'set', 'mcpServers.near', '{"command": "near-server"}']);
   for (const [agent, provider, lacks] of [
     ['slip', undefined, true],
     ['own', 'my.bundle:provider', false],
@@ -57,6 +58,13 @@ test('policy explain and policy check say that policy has no program of that nam
     assert.deepEqual(
       warnings.map(({ code, subject }: { code: string; subject: string }) => `${code} ${subject}`),
       ['policy/unknown-alias agents.slip.program'],
+    );
+    // A provider nobody knows may not hand on what is reached through the station.
+    assert.match(
+      ran.out,
+      lacks
+        ? /near +offered .* through the station$/m
+        : /near .* through the station, if my\.bundle:provider handles bearpunch\.agents\.open\.v3$/m,
     );
   }
 });

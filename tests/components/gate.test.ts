@@ -261,3 +261,14 @@ test('a provider that knows no gateway gets the other servers, and the record sa
   assert.ok(station.unhandled.some((text) => text.startsWith('bearpunch.agents.open.v2')));
   assert.equal(show(station, id).state, 'opening');
 });
+
+test('of more requests than may wait the next one is denied, with the number', async () => {
+  const { station, id } = await running();
+  for (let n = 0; n < 50; n += 1) put(station, id, `g-${n}`);
+  assert.deepEqual(answers(station), []);
+  put(station, id, 'g-50');
+  assert.deepEqual(answers(station), [
+    { id, request: 'g-50', allow: false, why: '50 requests were waiting already' },
+  ]);
+  assert.equal(show(station, id).pending.length, 50);
+});

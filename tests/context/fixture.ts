@@ -1,6 +1,7 @@
 /** Bundles' skills and workspaces for the tests of placing. */
 import { hash } from 'node:crypto';
 import {
+  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -8,13 +9,20 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { type Placement, placeSkills, type SkillSource } from '../../host/context/index.ts';
+import {
+  type PlacedMemory,
+  type Placement,
+  placeSkills,
+  type Remembered,
+  type SkillSource,
+} from '../../host/context/index.ts';
 
 export const sink = '.claude/skills';
 export const record = '.bearpunch-placed.json';
@@ -58,11 +66,28 @@ export const tree = (root: string, below = ''): Record<string, string> => {
   return found;
 };
 
+/** A home's memory, in files beside the workspace, so that it outlives the process and can be copied with it. */
+export const memoryOf = (cwd: string): PlacedMemory => {
+  const file = (name: string): string => join(`${cwd}.memory`, hash('sha256', name));
+  return {
+    of: (name) =>
+      existsSync(file(name)) ? (JSON.parse(readFileSync(file(name), 'utf8')) as Remembered) : undefined,
+    set: (name, what) => {
+      if (what === undefined) return rmSync(file(name), { force: true });
+      mkdirSync(dirname(file(name)), { recursive: true });
+      // Whole at once: several processes share it.
+      const own = `${file(name)}-${process.pid}`;
+      writeFileSync(own, JSON.stringify(what));
+      renameSync(own, file(name));
+    },
+  };
+};
+
 export const place = async (
   cwd: string,
   ...skills: readonly SkillSource[]
 ): Promise<readonly Placement[]> => {
-  const result = await placeSkills({ cwd, sink, skills });
+  const result = await placeSkills({ cwd, sink, skills, memory: memoryOf(cwd) });
   if (!result.ok) throw new Error(JSON.stringify(result.problem));
   return result.value;
 };

@@ -13,7 +13,7 @@ import {
   type SkillSource,
   verifyPlaced,
 } from '../../host/context/index.ts';
-import { place, record, sink, skill, temporary, tree, verdicts, write } from './fixture.ts';
+import { memoryOf, place, record, sink, skill, temporary, tree, verdicts, write } from './fixture.ts';
 import type { Job, Placing } from './placing.ts';
 
 const script = join(import.meta.dirname, 'placing.ts');
@@ -52,9 +52,11 @@ const killEverywhere = async (
   for (let killAt = 1; ; killAt += 1) {
     const cwd = join(home, 'ws');
     cpSync(before, cwd, { recursive: true });
+    if (existsSync(`${before}.memory`)) cpSync(`${before}.memory`, `${cwd}.memory`, { recursive: true });
     const signal = run({ jobs: [{ ...job, cwd }], killAt });
     await check(cwd, killAt);
     rmSync(cwd, { recursive: true });
+    rmSync(`${cwd}.memory`, { recursive: true, force: true });
     if (signal === null) return killAt - 1;
     assert.equal(signal, 'SIGKILL');
   }
@@ -159,9 +161,9 @@ describe('P7: a kill between any two steps', () => {
       { sink, remove: 'example.tools' },
       async (cwd, step) => {
         wholeOr(cwd, step, whole);
-        const result = await removePlaced({ cwd, sink, bundle: 'example.tools' });
+        const result = await removePlaced({ cwd, sink, bundle: 'example.tools', memory: memoryOf(cwd) });
         assert.ok(result.ok);
-        assert.deepEqual(content(cwd), {});
+        assert.equal(existsSync(join(cwd, '.claude')), false, `step ${step}`);
         const [again] = await place(cwd, tidy);
         assert.equal(again?.decision, 'placed', `step ${step}: ${again?.reason}`);
         assert.deepEqual(content(cwd), whole);
@@ -172,7 +174,8 @@ describe('P7: a kill between any two steps', () => {
 
 it('P6: twenty placements at once from five processes: every file whole, no record lost', async (t) => {
   const packages = temporary(t);
-  const cwd = temporary(t);
+  const cwd = join(temporary(t), 'ws');
+  mkdirSync(cwd);
   const files = { 'a.md': 'a'.repeat(20_000), 'refs/b.md': 'b' };
   const shared = ['r1', 'r2'].map((revision) => skill(packages, 'shared', files, { revision }));
   const own = Array.from({ length: 20 }, (_, index) => skill(packages, `own-${index}`, files));
@@ -211,7 +214,7 @@ it('P6: twenty placements at once from five processes: every file whole, no reco
   const { 'SKILL.md': text1, [record]: text2 } = tree(join(cwd, sink, 'shared'));
   const { revision } = JSON.parse(text2 ?? '') as { revision: string };
   assert.equal(text1, `# shared ${revision}`);
-  const again = await placeSkills({ cwd, sink, skills: own });
+  const again = await placeSkills({ cwd, sink, skills: own, memory: memoryOf(cwd) });
   assert.deepEqual(
     again.ok && again.value.map(({ decision }) => decision),
     own.map(() => 'unchanged'),

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { takeSink } from '../../host/context/lock.ts';
 import { placeSkillsWith } from '../../host/context/place.ts';
-import { sink, skill, temporary, verdicts } from './fixture.ts';
+import { memoryOf, place, sink, skill, temporary, verdicts } from './fixture.ts';
 
 describe('one placement at a time in a sink', () => {
   it('P6: a second one waits for the first, and says so when it waited long enough', async (t) => {
@@ -28,6 +29,18 @@ describe('one placement at a time in a sink', () => {
     assert.equal(taken.ok ? 'taken' : taken.problem.code, 'context/placement-busy');
     assert.deepEqual(readdirSync(folder), [other]);
   });
+  it('a sink that its last owner takes away meanwhile is made again', async (t) => {
+    const home = temporary(t);
+    const cwd = join(home, 'ws');
+    mkdirSync(join(cwd, sink), { recursive: true });
+    const held = await takeSink(join(cwd, sink));
+    assert.ok(held.ok);
+    const placed = place(cwd, skill(home, 'a', {}));
+    await setImmediate();
+    held.value();
+    rmSync(join(cwd, '.claude'), { recursive: true });
+    assert.deepEqual(verdicts(await placed), ['a: placed']);
+  });
   it('a busy sink refuses each skill that would change, by name', async (t) => {
     const home = temporary(t);
     const cwd = join(home, 'ws');
@@ -38,6 +51,7 @@ describe('one placement at a time in a sink', () => {
       cwd,
       sink,
       skills: [skill(home, 'a', {}), skill(home, 'b', {})],
+      memory: memoryOf(cwd),
     });
     const code = 'refused context/placement-busy';
     assert.deepEqual(result.ok && verdicts(result.value), [`a: ${code}`, `b: ${code}`]);

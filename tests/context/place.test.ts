@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { placeSkills, type SkillSource } from '../../host/context/index.ts';
 import { placeSkillsWith } from '../../host/context/place.ts';
-import { place, record, sink, skill, temporary, tree, verdicts, write } from './fixture.ts';
+import { memoryOf, place, record, sink, skill, temporary, tree, verdicts, write } from './fixture.ts';
 
 describe('placing', () => {
   it('puts every file in place, with a record of bundle, revision and digests', async (t) => {
@@ -264,7 +264,12 @@ describe('P16: a sink that is no place below the workspace is refused before any
       mkdirSync(join(home, 'ws'));
       const tidy = skill(home, 'tidy', {});
       const before = tree(home);
-      const result = await placeSkills({ cwd: join(home, 'ws'), sink: wrong, skills: [tidy] });
+      const result = await placeSkills({
+        cwd: join(home, 'ws'),
+        sink: wrong,
+        skills: [tidy],
+        memory: memoryOf(join(home, 'ws')),
+      });
       assert.equal(result.ok ? 'placed' : result.problem.code, 'context/sink-invalid');
       assert.deepEqual(tree(home), before);
     });
@@ -275,7 +280,12 @@ describe('a workspace that is none', () => {
     const home = temporary(t);
     writeFileSync(join(home, 'file'), '');
     for (const cwd of ['relative', '', join(home, 'gone'), join(home, 'file'), `${home}\u0000`]) {
-      const result = await placeSkills({ cwd, sink, skills: [skill(home, 'tidy', {})] });
+      const result = await placeSkills({
+        cwd,
+        sink,
+        skills: [skill(home, 'tidy', {})],
+        memory: memoryOf(join(home, 'ws')),
+      });
       assert.equal(result.ok ? 'placed' : result.problem.code, 'context/workspace-missing', cwd);
     }
   });
@@ -379,7 +389,12 @@ it('P15: a file where the sink should be is a named refusal for each skill', asy
 describe('what someone does while a skill is placed', () => {
   const during = (home: string, steps: Readonly<Record<string, () => void>>) => async (one: SkillSource) => {
     const onStep = (step: string): void => steps[step]?.();
-    const result = await placeSkillsWith({ onStep })({ cwd: join(home, 'ws'), sink, skills: [one] });
+    const result = await placeSkillsWith({ onStep })({
+      cwd: join(home, 'ws'),
+      sink,
+      skills: [one],
+      memory: memoryOf(join(home, 'ws')),
+    });
     return result.ok ? verdicts(result.value) : result.problem;
   };
   it('a new file in the place of one of ours stays', async (t) => {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmdirSync, symlinkSync, unlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { removePlaced, verifyPlaced } from '../../host/context/index.ts';
-import { place, record, sink, skill, temporary, tree, write } from './fixture.ts';
+import { removePlacedWith } from '../../host/context/placed.ts';
+import { memoryOf, place, record, sink, skill, temporary, tree, write } from './fixture.ts';
 
 describe('verifying what is placed', () => {
   it('P11: a flipped byte, a missing file, a file of the user: each named; a whole skill has no problem', async (t) => {
@@ -68,6 +69,21 @@ describe('verifying what is placed', () => {
 });
 
 describe('removing what a bundle placed', () => {
+  it('P3: takes no empty folder behind a link that came meanwhile', async (t) => {
+    const home = temporary(t);
+    const cwd = join(home, 'ws');
+    mkdirSync(cwd);
+    mkdirSync(join(home, 'outside/skills'), { recursive: true });
+    await place(cwd, skill(home, 'tidy', {}));
+    const onStep = (step: string) => {
+      if (step !== 'remove sink') return;
+      rmSync(join(cwd, '.claude'), { recursive: true });
+      symlinkSync(join(home, 'outside'), join(cwd, '.claude'));
+    };
+    const asked = { cwd, sink, bundle: 'example.tools', memory: memoryOf(cwd) };
+    assert.ok((await removePlacedWith({ onStep })(asked)).ok);
+    assert.equal(tree(home)['outside/skills'], 'folder');
+  });
   it('takes only bytes that are still ours, of that bundle, and empty folders', async (t) => {
     const home = temporary(t);
     const cwd = join(home, 'ws');
@@ -83,7 +99,7 @@ describe('removing what a bundle placed', () => {
     write(join(cwd, sink, 'edited/a.md'), 'mine');
     write(join(cwd, sink, 'edited/refs/notes.md'), 'notes');
     write(join(cwd, sink, 'theirs/SKILL.md'), 'never ours');
-    const result = await removePlaced({ cwd, sink, bundle: 'example.tools' });
+    const result = await removePlaced({ cwd, sink, bundle: 'example.tools', memory: memoryOf(cwd) });
     assert.deepEqual(result, {
       ok: true,
       value: [
@@ -98,7 +114,34 @@ describe('removing what a bundle placed', () => {
     );
     assert.equal(left['edited/a.md'], 'mine');
     assert.equal(left['other/refs/b.md'], 'b');
-    assert.deepEqual(await removePlaced({ cwd, sink, bundle: 'example.tools' }), { ok: true, value: [] });
+    assert.deepEqual(await removePlaced({ cwd, sink, bundle: 'example.tools', memory: memoryOf(cwd) }), {
+      ok: true,
+      value: [],
+    });
+  });
+  it('takes folders that were made for skills and are empty, never one that was there before', async (t) => {
+    const home = temporary(t);
+    const there: readonly (readonly [readonly string[], readonly string[]])[] = [
+      [[], []],
+      [['.claude'], ['.claude']],
+      [[sink], ['.claude', sink]],
+      [[`${sink}/tidy`], ['.claude', sink, `${sink}/tidy`]],
+      [[`${sink}/tidy/old`], ['.claude', sink, `${sink}/tidy`, `${sink}/tidy/old`]],
+      [[`${sink}/tidy/refs`], ['.claude', sink, `${sink}/tidy`, `${sink}/tidy/refs`]],
+    ];
+    for (const [index, [before, after]] of there.entries()) {
+      const cwd = join(home, `ws-${index}`);
+      for (const path of ['', ...before]) mkdirSync(join(cwd, path), { recursive: true });
+      await place(cwd, skill(home, 'tidy', { 'old/a.md': 'a', 'refs/b.md': 'b', 'c/d/e.md': 'e' }));
+      await place(cwd, skill(home, 'tidy', { 'refs/b.md': 'b2', 'c/d/e.md': 'e' }, { revision: 'r2' }));
+      const asked = { cwd, sink, bundle: 'example.tools', memory: memoryOf(cwd) };
+      await removePlaced({ ...asked, keep: () => true });
+      assert.equal((await verifyPlaced(cwd, sink)).ok, true);
+      const removed = await removePlaced(asked);
+      assert.deepEqual(removed.ok && removed.value, [{ name: 'tidy', removed: 3, kept: [] }]);
+      assert.deepEqual(Object.keys(tree(cwd)), after, `before: ${before}`);
+      assert.deepEqual(readdirSync(`${cwd}.memory`), [], 'nothing is remembered any more');
+    }
   });
   it('P3: follows no link', async (t) => {
     const home = temporary(t);
@@ -110,7 +153,7 @@ describe('removing what a bundle placed', () => {
     const refs = join(cwd, sink, 'tidy/refs');
     rmdirSync(refs);
     symlinkSync(join(home, 'outside'), refs);
-    const result = await removePlaced({ cwd, sink, bundle: 'example.tools' });
+    const result = await removePlaced({ cwd, sink, bundle: 'example.tools', memory: memoryOf(cwd) });
     assert.deepEqual(result.ok && result.value[0]?.kept, ['refs/b.md']);
     assert.equal(tree(home)['outside/b.md'], 'b');
     assert.equal(tree(cwd)[`${sink}/tidy/refs`], `→ ${join(home, 'outside')}`);

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { SkillSource } from '../../host/context/index.ts';
 import { placeSkillsWith } from '../../host/context/place.ts';
 import { removePlacedWith } from '../../host/context/placed.ts';
+import { memoryOf } from './fixture.ts';
 
 export interface Job {
   readonly cwd: string;
@@ -42,8 +43,11 @@ if (wait === true) {
 const place = placeSkillsWith({ onStep });
 const remove = removePlacedWith({ onStep });
 const results = await Promise.all(
-  jobs.map(({ cwd, sink, skills, remove: bundle }) =>
-    bundle === undefined ? place({ cwd, sink, skills: skills ?? [] }) : remove({ cwd, sink, bundle }),
-  ),
+  jobs.map(({ cwd, sink, skills, remove: bundle }) => {
+    const memory = memoryOf(cwd);
+    return bundle === undefined
+      ? place({ cwd, sink, skills: skills ?? [], memory })
+      : remove({ cwd, sink, bundle, memory });
+  }),
 );
 console.log(JSON.stringify(results));

@@ -458,7 +458,9 @@ test('M8, M9: the command line lists, calls, disables, enables and reconnects a 
   assert.match(readFileSync(join(bench.home, 'policy.jsonc'), 'utf8'), /disabledMcpServers/);
   const [met = ''] = await say(bench, id, 'call desk look');
   assert.match(met, /^error: .*disabled/);
-  assert.equal((await bench.jupiter('mcp', 'call', 'desk', 'look')).code, 1);
+  const off = await bench.jupiter('mcp', 'call', 'desk', 'look');
+  assert.equal(off.code, 1);
+  assert.match(off.stderr, /evidence: *disabled: .*\n *fix: .*jupiter mcp enable/);
   await bench.ask('mcp', 'enable', 'desk');
   await connected(bench);
   assert.deepEqual(await say(bench, id, 'call desk look'), ['looked']);

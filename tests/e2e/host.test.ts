@@ -50,7 +50,8 @@ const policy = (more: Readonly<Record<string, unknown>> = hosts) => ({
     does: {
       command: process.execPath,
       args: [fixtureAgent, 'does', '-', marker],
-      inherit: ['PATH', 'HOST_SECRET'],
+      // The last is set for the station alone.
+      inherit: ['PATH', 'HOST_SECRET', 'MALLOC_TRIM_THRESHOLD_'],
       trust: 'full',
     },
   },
@@ -79,6 +80,12 @@ test('what an agent asks of the station', async (t) => {
       'auto',
     );
     sessions.set(agent, id);
+  }
+  for (const pid of processesNaming(marker)) {
+    const names = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .map((line) => line.split('=')[0]);
+    assert.ok(names.includes('HOST_SECRET') && !names.includes('MALLOC_TRIM_THRESHOLD_'), names.join());
   }
   const say = async (agent: string, text: string) =>
     (
@@ -272,7 +279,7 @@ test('what an agent asks of the station', async (t) => {
         .split('\n')
         .map((line) => line.split('=')[0])
         .sort(),
-      ['GIVEN', 'PATH'],
+      ['GIVEN', 'JUPITER_STARTED_BY', 'PATH'],
       'plain variables of its program, and what the agent gives',
     );
     const long = await run('sh', ['-c', 'for n in 1 2 3 4 5 6 7 8; do printf "€%s" $n; done'], {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { everyFile, firstPartyGrants, openBench, probePolicy, repository } from '../e2e/harness.ts';
 
 const benchWith = (t: TestContext, mode: readonly string[], env: Record<string, string> = {}) => {
@@ -66,6 +67,20 @@ test('a credential an agent tells in every way it can is in no record, log, file
     ...shown.map((run) => ['output', run.stdout + run.stderr] as const),
   ])
     for (const form of forms) assert.ok(!found.includes(form), `${where} holds it as ${form.slice(0, 6)}…`);
+
+  // Nor is it there for whoever puts its pieces together.
+  const database = new Database(join(bench.home, 'station.db'), { readonly: true });
+  const rows = database
+    .prepare<[], string>("SELECT value FROM store WHERE key LIKE 't/%' ORDER BY key")
+    .pluck()
+    .all();
+  database.close();
+  const said = rows
+    .map((row) => JSON.parse(row) as { role: string; text: string })
+    .filter(({ role }) => role === 'agent')
+    .map((row) => row.text)
+    .join('');
+  assert.match(said, /streams [^ ]{0,3}\[redacted CANARY_TOKEN\]$/);
 });
 
 test('what drives a terminal reaches none, in no form of output', async (t) => {

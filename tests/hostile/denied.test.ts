@@ -19,6 +19,7 @@ import { sha256, writeEntry } from '../../host/sandbox/cache.ts';
 import { type AdmittedComponent, defaultLimits, startActivation } from '../../host/sandbox/index.ts';
 import { generatorUrl, shimFolder } from '../../host/sandbox/transpile/tools.ts';
 import { transpile } from '../../host/sandbox/transpile/transpile.ts';
+import { openRedactor } from '../../host/state/index.ts';
 import { openBusBench } from '../bus/fixture.ts';
 import { codeOf, message1, running, temporaryFolder, watGuest } from '../sandbox/guests.ts';
 
@@ -218,6 +219,7 @@ test('W4: the processes of another component are not its own, nor is one that en
     policy: () => policy,
     env: {},
     redact: (text) => text,
+    pieces: () => openRedactor(() => new Set(), {}).pieces(),
     tell: () => undefined,
     hasRoom: () => true,
     log: () => undefined,
@@ -254,4 +256,15 @@ test('W4: a guest cannot hold the thread of the host: while it loops another one
   while (!(await Promise.race([stop, answers.send([message1('n')]).then(() => false)]))) answered += 1;
   assert.equal(codeOf(await looped), 'sandbox/deadline');
   assert.ok(answered > 10, `${answered} answers meanwhile`);
+
+  // Control: in this thread the same would hold everything up for as long as it likes.
+  const short = source(
+    '() => { const end = performance.now() + 50; while (performance.now() < end); return []; }',
+  );
+  const bare = await unguarded(join(folder, 'bare'), new Map([['g.js', Buffer.from(short)]]), {});
+  let others = 0;
+  const timer = setInterval(() => (others += 1), 1);
+  bare.component.handle([]);
+  clearInterval(timer);
+  assert.equal(others, 0);
 });

@@ -1,13 +1,25 @@
 /** A workspace that someone prepared: what stands in it is never written over, and never stops the station. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
 import { linkSync, lstatSync, mkdirSync, readFileSync, rmSync, unlinkSync, utimesSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { placeSkills } from '../../host/context/index.ts';
+import { placeSkills, removePlaced, type SkillSource, verifyPlaced } from '../../host/context/index.ts';
 import { placeSkillsWith } from '../../host/context/place.ts';
-import { place, sink, skill, temporary, tree, verdicts, write } from '../context/fixture.ts';
+import { recordText } from '../../host/context/record.ts';
+import {
+  memoryOf,
+  place,
+  record,
+  sink,
+  skill,
+  temporary,
+  tree,
+  verdicts,
+  write,
+} from '../context/fixture.ts';
 
 const workspace = (t: TestContext) => {
   const home = temporary(t);
@@ -83,7 +95,12 @@ describe('what stands in the way', () => {
     const claim = join(cwd, sink, '.bearpunch-lock-00000000-1-0-000000000000');
     write(claim, '');
     utimesSync(claim, new Date('2099-01-01'), new Date('2099-01-01'));
-    const placed = await placeSkillsWith({ waitMs: 0 })({ cwd, sink, skills: [skill(home, 'tidy', {})] });
+    const placed = await placeSkillsWith({ waitMs: 0 })({
+      cwd,
+      sink,
+      skills: [skill(home, 'tidy', {})],
+      memory: memoryOf(cwd),
+    });
     assert.deepEqual(verdicts(placed.ok ? placed.value : []), ['tidy: placed']);
   });
 
@@ -104,7 +121,7 @@ describe('what stands in the way', () => {
         onStep: (step) => {
           if (step === at) rmSync(cwd, { recursive: true, force: true });
         },
-      })({ cwd, sink, skills });
+      })({ cwd, sink, skills, memory: memoryOf(cwd) });
       assert.ok(placed.ok);
       assert.equal(placed.value.length, 3);
       for (const { decision, reason } of placed.value) {
@@ -113,23 +130,57 @@ describe('what stands in the way', () => {
       }
       rmSync(cwd, { recursive: true, force: true });
     }
-    assert.deepEqual((await placeSkills({ cwd, sink, skills })).ok, false);
+    assert.deepEqual((await placeSkills({ cwd, sink, skills, memory: memoryOf(cwd) })).ok, false);
   });
 
-  it('P12: two homes with two revisions in one workspace: each places its own, and nothing of the user’s moves', async (t) => {
+  it('P1: two homes in one workspace: the first one’s files are the user’s to the second; what is the same is unchanged', async (t) => {
     const { home, cwd } = workspace(t);
-    write(join(cwd, sink, 'tidy/notes.md'), 'mine');
     const first = skill(join(home, 'one'), 'tidy', { 'a.md': 'a', 'only-first.md': '1' });
     const second = skill(join(home, 'two'), 'tidy', { 'a.md': 'b' }, { revision: 'r2' });
-    for (let turn = 0; turn < 3; turn += 1) {
-      assert.deepEqual(verdicts(await place(cwd, first)), ['tidy: placed']);
-      const [one, two] = await Promise.all([place(cwd, first), place(cwd, second)]);
-      for (const { decision } of [...one, ...two]) assert.notEqual(decision, 'refused');
-      await place(cwd, second);
-      const found = tree(join(cwd, sink, 'tidy'));
-      assert.equal(found['a.md'], 'b');
-      assert.equal(found['notes.md'], 'mine');
-      assert.equal('only-first.md' in found, false);
+    const other = memoryOf(join(home, 'other-home'));
+    const fromOther = async (one: SkillSource) => {
+      const placed = await placeSkills({ cwd, sink, skills: [one], memory: other });
+      return verdicts(placed.ok ? placed.value : []);
+    };
+    assert.deepEqual(verdicts(await place(cwd, first)), ['tidy: placed']);
+    const before = tree(cwd);
+    assert.deepEqual(await fromOther(second), ['tidy: refused context/marker-foreign']);
+    assert.deepEqual(await fromOther(first), ['tidy: unchanged']);
+    const asked = { cwd, sink, bundle: 'example.tools', memory: other };
+    const kept = [{ name: 'tidy', removed: 0, kept: ['SKILL.md', 'a.md', 'only-first.md'] }];
+    assert.deepEqual(await removePlaced(asked), { ok: true, value: kept });
+    assert.deepEqual(await verifyPlaced(cwd, sink, other), { ok: true, value: [] });
+    assert.deepEqual(tree(cwd), before);
+    // The one that placed them goes on with them.
+    assert.deepEqual(verdicts(await place(cwd, second)), ['tidy: placed']);
+  });
+
+  it('P1: a marker that someone wrote makes nothing ours, however well it fits; a file that differs then is refused', async (t) => {
+    const { home, cwd } = workspace(t);
+    const tidy = skill(home, 'tidy', { 'a.md': 'a' });
+    const text = 'hours of work';
+    const mine = [{ path: 'SKILL.md', sha256: hash('sha256', text), size: text.length }];
+    const forged = { bundle: 'example.tools', revision: tidy.revision, files: mine };
+    const prepared: readonly (readonly [string, () => Promise<unknown>])[] = [
+      ['never placed', async () => {}],
+      ['placed before', () => place(cwd, tidy)],
+    ];
+    for (const [when, prepare] of prepared) {
+      await prepare();
+      write(join(cwd, sink, 'tidy/SKILL.md'), text);
+      for (const marker of [recordText(forged), recordText({ ...forged, files: [], pending: forged })]) {
+        write(join(cwd, sink, 'tidy', record), marker);
+        const before = tree(cwd);
+        const refused = ['tidy: refused context/marker-foreign'];
+        assert.deepEqual(verdicts(await place(cwd, tidy)), refused, when);
+        const removed = await removePlaced({ cwd, sink, bundle: 'example.tools', memory: memoryOf(cwd) });
+        assert.deepEqual(removed.ok && removed.value, [{ name: 'tidy', removed: 0, kept: ['SKILL.md'] }]);
+        assert.deepEqual(tree(cwd), before, when);
+        const found = await verifyPlaced(cwd, sink, memoryOf(cwd));
+        const problems = found.ok && found.value.map((one) => one.problems.map(({ code }) => code));
+        assert.deepEqual(problems, when === 'never placed' ? [] : [['context/marker-foreign']], when);
+      }
+      rmSync(join(cwd, sink, 'tidy'), { recursive: true });
     }
   });
 });

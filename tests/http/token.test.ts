@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bearerOf, newToken, tokenForms } from '../../host/http/index.ts';
+import { bearerOf, newToken, tokenMark } from '../../host/http/index.ts';
 
-const forms = tokenForms();
+const { forms } = tokenMark;
 const without = (text: string): string => text.replace(forms, '#');
 
 test('a token is new each time and fits into a header and a URL as it is', () => {

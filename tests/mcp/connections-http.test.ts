@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import test, { type TestContext } from 'node:test';
 import { patientAgent } from '../../host/mcp/connections/patient.ts';
-import type { Answered, Json } from '../../host/mcp/index.ts';
+import { type Answered, isOwnAddress, type Json } from '../../host/mcp/index.ts';
 import { openRedactor } from '../../host/state/index.ts';
 import { startMcpHttp } from '../fixtures/mcp-http.ts';
 import { address, openDialled } from './dialled.ts';
@@ -312,6 +312,32 @@ test('the gateway of the station is never dialled', async (t) => {
   const status = own.status();
   assert.ok(status.state === 'failed' && status.problem.code === 'connections/own-address');
   assert.equal(server.asked.length, 0);
+});
+
+test('which addresses are the station itself', () => {
+  for (const [address, own] of [
+    ['http://127.0.0.1:4720/mcp', true],
+    ['http://127.1.2.3:4720/', true],
+    ['http://127.1:4720/', true],
+    ['http://2130706433:4720/', true],
+    ['http://localhost:4720/', true],
+    ['http://LOCALHOST.:4720/', true],
+    ['http://a.localhost:4720/', true],
+    ['http://0.0.0.0:4720/', true],
+    ['http://0:4720/', true],
+    ['http://[::1]:4720/', true],
+    ['http://[0:0::1]:4720/', true],
+    ['http://[::]:4720/', true],
+    ['http://[::ffff:127.0.0.1]:4720/', true],
+    ['https://127.0.0.1:4721/', true],
+    ['http://localhost/', true],
+    ['http://127.0.0.1:4722/', false],
+    ['https://localhost/', false],
+    ['http://localhost.example:4720/', false],
+    ['https://team.example:4720/', false],
+    ['http://[::2]:4720/', false],
+  ] as const)
+    assert.equal(isOwnAddress(new URL(address), [4720, 4721, 80]), own, address);
 });
 
 test('a call that is given up ends at the server, of either revision', async (t) => {

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { Answered, Json } from '../../host/mcp/index.ts';
 import { problem } from '../../host/problems/index.ts';
+import { processLives } from '../../host/processes/index.ts';
 import { openRedactor } from '../../host/state/index.ts';
-import { alive, fixture, openDialled, program, raw, script } from './dialled.ts';
+import { fixture, openDialled, program, raw, script } from './dialled.ts';
 
 const resultOf = (answered: Answered): Json => {
   assert.ok('result' in answered, JSON.stringify(answered));
@@ -52,10 +53,10 @@ test('M9: reconnected ten times, exactly one program lives, and none after the e
   const pids = desk
     .journalled()
     .flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []));
-  assert.equal(pids.filter(alive).length, 1);
+  assert.equal(pids.filter(processLives).length, 1);
   assert.equal(desk.processes.running(), 1);
   await desk.connections.close();
-  assert.equal(pids.filter(alive).length, 0);
+  assert.equal(pids.filter(processLives).length, 0);
   const unknown = desk.connections.reconnect('policy/other');
   assert.ok(!unknown.ok && unknown.problem.code === 'connections/unknown');
 });
@@ -272,7 +273,8 @@ test('M11, M12: a program has what every program has and what is declared; a var
     const { content } = resultOf(await connection.request('tools/call', { name: 'env' })) as {
       content: [{ text: string }];
     };
-    return JSON.parse(content[0].text) as Record<string, string>;
+    const { JUPITER_STARTED_BY: _mark, ...env } = JSON.parse(content[0].text) as Record<string, string>;
+    return env;
   };
   assert.deepEqual(Object.keys(await printed('bare')).sort(), ['HOME', 'PATH']);
   const declared = await printed('declared');
@@ -374,13 +376,13 @@ test('M19: one that ignores SIGTERM and has a grandchild is gone with its group'
       .flatMap((line) => /^(?:start|grandchild) (\d+)$/.exec(line)?.slice(1).map(Number) ?? []);
   const deaf = pidsIn(desk.journal);
   const stays = pidsIn(`${desk.journal}-stays`);
-  assert.equal([...deaf, ...stays].filter(alive).length, 3);
+  assert.equal([...deaf, ...stays].filter(processLives).length, 3);
   // Changed and let go: the new one begins when the old group is gone.
   desk.connections.reconcile([raw('deaf', { journal: desk.journal, tools: [] })]);
   await desk.connected('deaf');
-  assert.deepEqual(deaf.filter(alive), []);
+  assert.deepEqual(deaf.filter(processLives), []);
   await desk.connections.close();
-  assert.deepEqual([...pidsIn(desk.journal), ...stays].filter(alive), []);
+  assert.deepEqual([...pidsIn(desk.journal), ...stays].filter(processLives), []);
   assert.equal(desk.processes.running(), 0);
 });
 
@@ -452,7 +454,11 @@ test('what a server asks while a call runs reaches that call; nobody else answer
   const ask = (method: string, params: Json = {}) => ({ name: 'ask', arguments: { method, params } });
   const requestedSchema = {
     type: 'object',
-    properties: { name: { type: 'string' }, size: { type: 'integer', default: 7 } },
+    properties: {
+      name: { type: 'string' },
+      size: { type: 'integer', default: 7 },
+      toString: { type: 'string', default: 'own' },
+    },
   };
   const asked: unknown[] = [];
   const answered = await connection.request(
@@ -470,7 +476,10 @@ test('what a server asks while a call runs reaches that call; nobody else answer
     },
   );
   assert.deepEqual(asked, [{ method: 'elicitation/create', params: { message: 'Who?', requestedSchema } }]);
-  assert.deepEqual(resultOf(answered)['answer'], { action: 'accept', content: { name: 'Ada', size: 7 } });
+  assert.deepEqual(resultOf(answered)['answer'], {
+    action: 'accept',
+    content: { name: 'Ada', size: 7, toString: 'own' },
+  });
 
   const refusal = async (...calls: Promise<Answered>[]): Promise<string> => {
     const [first] = await Promise.all(calls);

@@ -77,6 +77,16 @@ test('M10: where a mapped name meets a written one, the written one has it; a na
   assert.deepEqual(exposedOf('probe', ['a', 'a']), ['a']);
 });
 
+test('M10: of two names a server made so that both are mapped to one, the first has it', () => {
+  const [one, other] = ['x\u507c\u53a4\u4e01', 'x\u4e29\u5038\u4e02'];
+  const found = toolNames('a', [one, other, 'y']);
+  assert.deepEqual(
+    found.map(({ original }) => original),
+    [one, 'y'],
+  );
+  assert.equal(toolNames('a', [other])[0]?.exposed, found[0]?.exposed);
+});
+
 test('M16: deny before ask before allow; what no rule names asks', () => {
   const probe: Wanted = { server: 'probe', tool: 'write' };
   const all = rules({

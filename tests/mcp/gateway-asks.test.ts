@@ -38,7 +38,9 @@ test('elicitation becomes a request in the queue: a form with its content, an ad
     assert.deepEqual(textOf(await asking), { action: 'accept', content: { colour: 'red' } });
     const visiting = client.callTool(asks(url));
     const visit = await nextAsk(desk);
-    assert.equal(visit.ask.text, 'Sign in.\nhttps://sign.example/in');
+    assert.equal(visit.ask.title, 'probe asks to open sign.example');
+    assert.match(visit.ask.text, /^https:\/\/sign\.example\/in\nOpen it yourself if you trust sign\.example/);
+    assert.match(visit.ask.text, /\nSign in\.$/);
     assert.equal(visit.ask.schema, undefined);
     visit.answer(yes);
     assert.deepEqual(textOf(await visiting), { action: 'accept' });
@@ -46,6 +48,100 @@ test('elicitation becomes a request in the queue: a form with its content, an ad
     (await nextAsk(desk)).answer(no);
     assert.deepEqual(textOf(await refusing), { action: 'decline' });
   }
+});
+
+test('an address nobody should be sent to is asked of nobody; one that is shown is shown whole, before all a server says', {
+  timeout: 15_000,
+}, async (t) => {
+  const desk = await openGatewayDesk(t);
+  for (const address of [
+    'javascript:alert(1)',
+    'file:///etc/passwd',
+    'https://bank.example@evil.example/',
+    `https://a.example/${'a'.repeat(2_000)}`,
+    'no address',
+    7,
+  ]) {
+    const answer = await ask(desk.url, desk.token, {
+      method: 'tools/call',
+      params: asks({ ...url, url: address }),
+    });
+    assert.match(answer.text, /unsupported/, String(address));
+  }
+  const other = await ask(desk.url, desk.token, {
+    method: 'tools/call',
+    params: asks({ ...form, mode: 'x' }),
+  });
+  assert.match(other.text, /unsupported/);
+  assert.equal(desk.asked.length, 0);
+  const address = `https://xn--e1afmkfd.example/${'b'.repeat(1_900)}`;
+  const asking = ask(desk.url, desk.token, {
+    method: 'tools/call',
+    params: asks({ ...url, url: address, message: 'm'.repeat(9_000) }),
+  });
+  const asked = await nextAsk(desk);
+  assert.ok(asked.ask.text.startsWith(`${address}\nBrowsers may show its host as пример.example.\n`));
+  assert.equal(asked.ask.text.length, 4_000);
+  asked.answer(no);
+  await asking;
+});
+
+test('a request that wants an address opened first: a person is asked, and it is made again; an agent that can is told', {
+  timeout: 15_000,
+}, async (t) => {
+  const desk = await openGatewayDesk(t, { elicitation: 'agent' });
+  const { mode, ...modeless } = url;
+  const second = { ...url, url: 'https://other.example/', elicitationId: 'e2' };
+  const fail = (elicitations: readonly unknown[], times?: number) => ({
+    name: 'fail',
+    arguments: { error: { code: -32_042, message: 'Sign in first', data: { elicitations } }, times },
+  });
+  const call = (era: 'modern' | 'older', params: ReturnType<typeof fail>, headers = {}) =>
+    ask(desk.url, desk.token, { method: 'tools/call', params, era, headers });
+  for (const era of ['modern', 'older'] as const) {
+    const calling = call(era, fail([url, second], 1));
+    const first = await nextAsk(desk);
+    assert.deepEqual(
+      [first.ask.kind, first.ask.title, first.ask.tool],
+      ['elicitation', 'probe asks to open sign.example', 'mcp__probe__fail'],
+    );
+    first.answer(yes);
+    const next = await nextAsk(desk);
+    assert.match(next.ask.title, /other\.example$/);
+    next.answer(yes);
+    assert.match((await calling).text, /done/, era);
+    assert.equal(desk.rows.length, 1, 'one call, decided once');
+    desk.rows.length = 0;
+  }
+  const refusing = call('modern', fail([url], 1));
+  (await nextAsk(desk)).answer(no);
+  const refused = await refusing;
+  assert.deepEqual(refused.message.error, fail([url]).arguments.error);
+  assert.match((await call('modern', fail([url], 1))).text, /done/);
+
+  const endless = call('modern', fail([url], 99));
+  for (let times = 0; times < 3; times += 1) (await nextAsk(desk)).answer(yes);
+  assert.equal((await endless).message.error?.code, -32_042);
+  for (const none of [[], [modeless], [{ ...url, url: 'javascript:1' }], Array(11).fill(url)])
+    assert.equal((await call('modern', fail(none, 99))).message.error?.code, -32_042);
+  assert.equal(desk.asked.length, 0);
+
+  const init = (elicitation: object) =>
+    ask(desk.url, desk.token, {
+      method: 'initialize',
+      era: 'older',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: { elicitation },
+        clientInfo: { name: 'a', version: '1' },
+      },
+    });
+  const can = { 'mcp-session-id': String((await init({ url: {} })).headers['mcp-session-id']) };
+  assert.deepEqual((await call('older', fail([url], 99), can)).message.error, fail([url]).arguments.error);
+  const cannot = { 'mcp-session-id': String((await init({})).headers['mcp-session-id']) };
+  const queued = call('older', fail([url], 99), cannot);
+  (await nextAsk(desk)).answer(no);
+  await queued;
 });
 
 test('elicitation goes to the agent where policy says so and its client can; else into the queue', async (t) => {

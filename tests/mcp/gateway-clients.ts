@@ -49,7 +49,9 @@ export interface Asked {
 
 /** One bare request, with all that its revision wants. */
 export const ask = (url: string, token: string, asked: Asked): Promise<Answer> => {
-  const { method, params = {}, id = 1, era = 'modern', headers = {} } = asked;
+  const { method, params = {}, era = 'modern', headers = {} } = asked;
+  // A notification has none.
+  const id = 'id' in asked ? asked.id : 1;
   const { port, pathname } = new URL(url);
   const name = params['name'] ?? params['uri'];
   const modern = era === 'modern';

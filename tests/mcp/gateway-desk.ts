@@ -114,6 +114,8 @@ export const dial = (name: string, changed: (one: Connection) => void): Dialled 
     },
     start: async (command = process.execPath, args = [serverFile]) => {
       child = spawn(command, [...args], { stdio: ['pipe', 'pipe', 'ignore'] });
+      // What is still said to one that ended with its test.
+      child.stdin?.on('error', () => {});
       child.once('exit', () => {
         status = { state: 'failed', problem: { code: 'connections/lost', message: 'the server ended' } };
         for (const { settle } of [...open.values()])

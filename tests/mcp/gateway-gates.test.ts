@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, Socket } from 'node:net';
 import test from 'node:test';
+import { openSockets } from '../../host/mcp/gateway/sockets.ts';
 import { ask, olderClient } from './gateway-clients.ts';
 import { nextAsk, openGatewayDesk, rules, yes } from './gateway-desk.ts';
 import { meta, post } from './published.ts';
@@ -40,7 +41,7 @@ test('X1: Host or Origin of another site, no token, a wrong one, one in the quer
     }
   }
   assert.deepEqual(reached(desk.connection.sent), []);
-  assert.equal(desk.token.length, 43);
+  assert.equal(desk.token.length, 47);
   assert.match(desk.token, /^[A-Za-z0-9_-]+$/);
   assert.notEqual(other, desk.token);
   assert.equal((await ask(desk.url, desk.token, listTools)).status, 200);
@@ -249,4 +250,136 @@ test('M20: more requests than may wait are refused by a number', async (t) => {
   const [answer] = await refused;
   assert.match(String(answer), /"id":1024,"error".*1024 are waiting.*gateway\/busy/);
   assert.equal(desk.asked.length, 1_024);
+});
+
+test('no session keeps out another, and nobody without a token does: connections are counted by session', async (t) => {
+  const desk = await openGatewayDesk(t);
+  const other = desk.gateway.admit('s2');
+  const { port, pathname } = new URL(desk.url);
+  const held: Socket[] = [];
+  t.after(() => held.forEach((one) => void one.destroy()));
+  const open = async (): Promise<Socket> => {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+    held.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  const status = async (socket: Socket, token: string): Promise<number> => {
+    socket.write(
+      `POST ${pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${token}\r\naccept: */*\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    const [answer] = await once(socket, 'data');
+    return Number(String(answer).slice(9, 12));
+  };
+  const idle: Socket[] = [];
+  for (let n = 0; n < 1_100; n += 100) idle.push(...(await Promise.all(Array.from({ length: 100 }, open))));
+  assert.equal((await ask(desk.url, desk.token, listTools)).status, 200);
+  const statuses: number[] = [];
+  const first = await open();
+  statuses.push(await status(first, desk.token));
+  for (let n = 0; n < 1_300; n += 100)
+    statuses.push(
+      ...(await Promise.all(Array.from({ length: 100 }, async () => status(await open(), desk.token)))),
+    );
+  assert.deepEqual(Map.groupBy(statuses, (one) => one).get(429)?.length, 21);
+  assert.equal(statuses.filter((one) => one === 200).length, 1_280);
+  assert.equal((await ask(desk.url, other, listTools)).status, 200);
+  assert.equal(await status(first, desk.token), 200, 'what it holds goes on');
+  assert.ok(idle.filter(({ destroyed, closed }) => destroyed || closed).length >= 76);
+  // One that ends makes room.
+  first.destroy();
+  await once(first, 'close');
+  assert.equal((await ask(desk.url, other, listTools)).status, 200);
+  assert.equal(await status(await open(), desk.token), 200);
+});
+
+test('when all connections are taken, whoever holds most gives one up', () => {
+  const sockets = openSockets();
+  const named = (id: string) => ({ id }) as unknown as Parameters<typeof sockets.claim>[1];
+  const take = (session: ReturnType<typeof named>, count: number): readonly Socket[] =>
+    Array.from({ length: count }, () => {
+      const socket = new Socket();
+      sockets.opened(socket);
+      sockets.claim(socket, session);
+      return socket;
+    });
+  const [few, some, most] = [named('few'), named('some'), named('most')];
+  const kept = [...take(few, 10), ...take(some, 1_200), ...take(named('more'), 1_200)];
+  const greedy = take(most, 1_280);
+  const rest = take(named('rest'), 406);
+  assert.equal(greedy.filter(({ destroyed }) => destroyed).length, 0);
+  const late = take(few, 3);
+  assert.deepEqual(
+    greedy.map(({ destroyed }) => destroyed),
+    greedy.map((_, at) => at >= 1_277),
+  );
+  assert.ok([...kept, ...rest, ...late].every(({ destroyed }) => !destroyed));
+});
+
+test('two requests of one ID: refused of one client, kept apart where each stands alone', {
+  timeout: 15_000,
+}, async (t) => {
+  const desk = await openGatewayDesk(t, { permissions: rules({}) });
+  const init = await ask(desk.url, desk.token, {
+    method: 'initialize',
+    era: 'older',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'a', version: '1' } },
+  });
+  const own = { 'mcp-session-id': String(init.headers['mcp-session-id']) };
+  const cancel = (headers: Record<string, string>) =>
+    ask(desk.url, desk.token, {
+      method: 'notifications/cancelled',
+      era: 'older',
+      id: undefined,
+      headers,
+      params: { requestId: 7 },
+    });
+  const call = (headers: Record<string, string>) =>
+    ask(desk.url, desk.token, { ...callEcho, era: 'older', id: 7, headers });
+
+  const first = call(own);
+  const asked = await nextAsk(desk);
+  const second = await call(own);
+  assert.deepEqual([second.status, second.message.error?.code], [400, -32_600]);
+  assert.equal(desk.asked.length, 0, 'and nothing of it was done');
+  await cancel(own);
+  assert.equal(asked.signal.aborted, true, 'a cancellation reaches the one that waits');
+  assert.equal((await first).message.result, undefined);
+  const again = call(own);
+  (await nextAsk(desk)).answer(yes);
+  assert.equal((await again).status, 200, 'once it is over the ID is free');
+
+  const alone = [call({}), call({})];
+  const waiting = [await nextAsk(desk), await nextAsk(desk)];
+  await cancel({});
+  assert.deepEqual(
+    waiting.map(({ signal }) => signal.aborted),
+    [false, false],
+    'whose is meant cannot be said',
+  );
+  for (const { answer } of waiting) answer(yes);
+  for (const { status } of await Promise.all(alone)) assert.equal(status, 200);
+  const only = call({});
+  const last = await nextAsk(desk);
+  await cancel({});
+  assert.equal(last.signal.aborted, true);
+  await only;
+
+  const { port, pathname } = new URL(desk.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write(
+    `GET ${pathname} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${desk.token}\r\nconnection: upgrade\r\nupgrade: jupiter-mcp-lines\r\n\r\n`,
+  );
+  await once(socket, 'data');
+  const line = `${JSON.stringify({ jsonrpc: '2.0', id: 7, ...callEcho })}\n`;
+  const told = once(socket, 'data');
+  socket.write(line + line);
+  const inLines = await nextAsk(desk);
+  const [refusal] = await told;
+  assert.match(String(refusal), /"code":-32600.*"id":null/, 'an answer of that ID is that of the first');
+  const answered = once(socket, 'data');
+  inLines.answer(yes);
+  assert.match(String((await answered)[0]), /"id":7,"result"/);
 });

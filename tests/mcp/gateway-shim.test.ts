@@ -9,6 +9,7 @@ import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/clien
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { openDialled, program } from './dialled.ts';
 import { nextAsk, openGatewayDesk, rules, yes } from './gateway-desk.ts';
 
 const shim = join(import.meta.dirname, '..', '..', 'bin', 'gateway-shim.mjs');
@@ -113,4 +114,15 @@ test('the shim ends with its input, with the session, and says why it cannot beg
   assert.equal(code, 1);
   assert.equal(told, 'jupiter gateway: the station ended the connection.\n');
   assert.equal(desk.connection.sent.filter(({ method }) => method === 'tools/call').length, 0);
+});
+
+test('the station does not reach itself by a program that leads back to it', {
+  timeout: 15_000,
+}, async (t) => {
+  const desk = await openGatewayDesk(t);
+  const env = { JUPITER_GATEWAY_TOKEN: desk.token };
+  const dialled = await openDialled(t, () => [program('self', process.execPath, [shim, desk.url], { env })]);
+  const self = await dialled.until('self', ({ status }) => status().state === 'failed');
+  const status = self.status();
+  assert.ok(status.state === 'failed' && status.problem.code === 'connections/own-address');
 });

@@ -150,7 +150,7 @@ for (const [mode, code] of [
   });
 }
 
-for (const mode of ['escape-slash', 'escape-nul', 'other-skill', 'name']) {
+for (const mode of ['escape-slash', 'escape-nul', 'other-skill', 'name', 'keys']) {
   test(`an entry that is none (${mode}) is left out with its reason`, async (t) => {
     const server = await hostile(t, mode);
     const added = await openRoom(t).remote.add({ address: server.url, label: 'x' });
@@ -163,16 +163,21 @@ for (const mode of ['escape-slash', 'escape-nul', 'other-skill', 'name']) {
   });
 }
 
-for (const [mode, code] of [
+for (const [mode, code, evidence] of [
   ['silent', 'remote/no-answer'],
   ['no-skills', 'remote/no-skills'],
   ['endless', 'remote/too-much'],
+  // Small on the way and large when it is unpacked.
+  ['packed', 'remote/too-much'],
+  ['refuses', 'remote/answer', 'HTTP 500: The shelf is broken.'],
   ['endless-pages', 'remote/answer'],
 ] as const) {
   test(`a server that cannot be listed (${mode}) is not added`, async (t) => {
     const server = await hostile(t, mode);
     const { remote } = openRoom(t, {}, mode);
-    assert.equal(codeOf(await remote.add({ address: server.url })), code);
+    const added = await remote.add({ address: server.url });
+    assert.equal(codeOf(added), code);
+    if (evidence !== undefined) assert.equal(added.ok || added.problem.evidence, evidence);
     assert.deepEqual(remote.list(), []);
   });
 }

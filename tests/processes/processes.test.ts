@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
-import type { ProcessRequest } from '../../host/processes/index.ts';
-import { follow, isThere, room, temporary, vanished } from './fixtures/setup.ts';
+import { type ProcessRequest, processLives } from '../../host/processes/index.ts';
+import { follow, room, temporary, vanished } from './fixtures/setup.ts';
 
 test('a child gets exactly the environment, arguments and directory of the request', async (t) => {
   const place = await room(t);
@@ -23,6 +26,8 @@ test('a child gets exactly the environment, arguments and directory of the reque
   const exit = await child.exit;
   assert.deepEqual(exit, { code: 0, signal: null });
   const seen = JSON.parse(child.lines[0] ?? '');
+  assert.match(seen.env.JUPITER_STARTED_BY, /^[0-9a-f]{24}$/, 'the one thing that is added');
+  delete seen.env.JUPITER_STARTED_BY;
   assert.deepEqual(seen.env, { A: '1', QUOTED: `it's "x" $Y\n`, EMPTY: '', go: 'on' });
   assert.deepEqual(seen.args, ['two words', '$HOME `id` "quoted" \'single\' \\', '', 'a\nb']);
   assert.equal(seen.cwd, place.cwd);
@@ -42,7 +47,9 @@ test('names that no shell would hand on reach the child all the same', async (t)
     env,
   });
   await child.exit;
-  assert.deepEqual(JSON.parse(child.lines[0] ?? ''), env);
+  const { JUPITER_STARTED_BY: mark, ...seen } = JSON.parse(child.lines[0] ?? '');
+  assert.match(mark, /^[0-9a-f]{24}$/);
+  assert.deepEqual(seen, env);
 });
 
 test('lines come in order from both streams, the last one without a newline, then the exit', async (t) => {
@@ -96,7 +103,7 @@ test('a reader that pauses holds nothing back once the program has exited', asyn
       const { pid, pause, resume } = started.value;
       pause();
       // While it runs it must be able to write; after it has exited nobody calls `resume` any more.
-      if (isThere(pid)) setTimeout(resume, 5);
+      if (processLives(pid)) setTimeout(resume, 5);
     },
     onExit: exit.resolve,
   });
@@ -190,7 +197,11 @@ test("C15: the search uses the station's PATH, and no relative entry of it", asy
   };
   const refused = await place.processes.start({ ...request, env: { PATH: place.cwd } });
   assert.equal(!refused.ok && refused.problem.code, 'process/not-found');
-  assert.ok(!refused.ok && refused.problem.message.includes(process.env.PATH), 'the message names the PATH');
+  assert.ok(
+    !refused.ok && refused.problem.evidence?.includes(process.env.PATH),
+    'the evidence names the PATH',
+  );
+  assert.ok(!refused.problem.message.includes(place.cwd), 'and it alone');
   process.env.PATH = `${place.cwd}:${path}`;
   const child = await follow(place, '', { command: 'planted', args: [] });
   await child.exit;
@@ -284,13 +295,81 @@ test('a leader that exits takes the rest of its group with it; output they had w
   await vanished(child.running.pid, 0);
 });
 
-test('a process that left the group cannot hold the exit back by keeping the output open', async (t) => {
-  const child = await follow(await room(t), "setsid sh -c 'echo $$; exec sleep 20' & read -r x; exit 0");
+const linux = process.platform === 'linux';
+/** A daemon: it leaves its group, its session and its parent, and ignores SIGTERM. Tells its number. */
+const daemon = (
+  start = '',
+) => `${start} setsid sh -c 'trap "" TERM; echo $$ >&3; exec sleep 300' 3>&1 >/dev/null 2>&1 </dev/null &
+  read -r x; exit 0`;
+
+test('C6: a daemon that left the group is gone after end', { skip: !linux }, async (t) => {
+  const child = await follow(await room(t), daemon());
+  const escaped = Number(await child.line((line) => /^\d+$/.test(line)));
+  await child.running.end(50);
+  await vanished(escaped, 0);
+  assert.equal((await child.exit).problem, undefined);
+});
+
+test('C6: a daemon does not outlive a leader that exits, nor one that is started directly', {
+  skip: !linux,
+}, async (t) => {
+  // A name that no shell hands on: it is started without a gate.
+  for (const env of [{}, { 'a.b': 'direct' }]) {
+    const child = await follow(await room(t), daemon(), { env: { PATH: process.env['PATH'] ?? '', ...env } });
+    const escaped = Number(await child.line((line) => /^\d+$/.test(line)));
+    child.running.write('go\n');
+    assert.equal((await child.exit).code, 0);
+    await vanished(escaped, 0);
+  }
+});
+
+test('a daemon of one program is not ended with another, though that was told its mark', {
+  skip: !linux,
+}, async (t) => {
+  const place = await room(t);
+  const mark = 'echo "$JUPITER_STARTED_BY"';
+  const one = await follow(place, `${mark}; ${daemon()}`);
+  const escaped = Number(await one.line((line) => /^\d+$/.test(line)));
+  const told = await one.line((line) => /^[0-9a-f]{24}$/.test(line));
+  const other = await follow(place, `${mark}; exit 0`, {
+    env: { PATH: process.env['PATH'] ?? '', JUPITER_STARTED_BY: told },
+  });
+  await other.exit;
+  assert.notEqual(other.lines[0], told, 'each start has a mark of its own');
+  assert.equal(processLives(escaped), true);
+});
+
+test('a process that cleared its environment and left cannot hold the exit back by keeping the output open', async (t) => {
+  const child = await follow(
+    await room(t),
+    'env -i PATH="$PATH" setsid sh -c \'echo $$; exec sleep 20\' & read -r x; exit 0',
+  );
   const escaped = Number(await child.line((line) => /^\d+$/.test(line)));
   t.after(() => process.kill(escaped, 'SIGKILL'));
   child.running.write('go\n');
   const began = performance.now();
   await child.exit;
   assert.ok(performance.now() - began < 10_000);
-  assert.equal(process.kill(escaped, 0), true, 'what made itself a group of its own is not ours to end');
+  assert.equal(processLives(escaped), true, 'nothing says that it is ours');
+});
+
+test('a process that has ended and that nobody collected does not live', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  // `sleep` takes the place of the shell, which would collect its child.
+  const child = spawn('sh', ['-c', 'sh -c "read -r x" <&3 & echo $!; exec sleep 20'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = await once((child.stdout as Readable).setEncoding('utf8'), 'data');
+  const pid = Number(line);
+  assert.equal(processLives(pid), true);
+  while (readFileSync(`/proc/${child.pid}/comm`, 'utf8') !== 'sleep\n')
+    await new Promise((resolve) => setImmediate(resolve));
+  (child.stdio[3] as Writable).end('go\n');
+  const end = performance.now() + 5_000;
+  while (processLives(pid) && performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(processLives(pid), false);
+  assert.equal(process.kill(pid, 0), true, 'the system still knows it');
+  assert.equal(processLives(child.pid ?? 0), true);
 });

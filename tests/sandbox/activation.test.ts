@@ -185,7 +185,7 @@ test('W6: core memories stop growing at their share, however many there are', as
   });
   const few = { memoryBytes: 4 * 1024 * 1024 };
   const { send } = await running(await admitted(guestText, temporaryFolder(t), few), t, few);
-  assert.equal(codeOf(await send([m('echo')])), 'sandbox/trap');
+  assert.equal(codeOf(await send([m('echo')])), 'sandbox/memory');
 });
 
 test('W7: floods are bounded and named', async (t) => {

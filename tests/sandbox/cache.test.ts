@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
@@ -11,10 +12,12 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { permissions } from '../../host/policy/index.ts';
 import { readComponent } from '../../host/sandbox/admission/component.ts';
 import { readCoreModule } from '../../host/sandbox/admission/core.ts';
 import { limitComponent, memoryPlan } from '../../host/sandbox/admission/rewrite.ts';
+import { writeEntry } from '../../host/sandbox/cache.ts';
 import {
   type AdmittedComponent,
   admitComponent,
@@ -23,7 +26,7 @@ import {
   transpileLimits,
   verifyAdmitted,
 } from '../../host/sandbox/index.ts';
-import { transpile } from '../../host/sandbox/transpile/transpile.ts';
+import { expectTranspile, transpile } from '../../host/sandbox/transpile/transpile.ts';
 import { admitted, codeOf, limits, quickJs, temporaryFolder, watGuest } from './guests.ts';
 
 const callbacks = {
@@ -125,6 +128,11 @@ test('a cache that cannot be written is a problem with a code', async (t) => {
   writeFileSync(cache, '');
   const result = await admitComponent(await watGuest(), { cache, permissions, limits: defaultLimits });
   assert.equal(codeOf(result), 'sandbox/cache-failed');
+  const files = new Map(['a', 'x'.repeat(300)].map((name) => [name, new Uint8Array(1)] as const));
+  const surface = { imports: [], wit: '0.1.0', wasi: [] };
+  const half = await writeEntry(folder, 'key', { component: '0', surface, files });
+  assert.equal(codeOf(half), 'sandbox/cache-failed');
+  assert.deepEqual(readdirSync(folder), ['file'], 'nothing of an entry that is not whole');
   const gone: AdmittedComponent = { digest: '0', folder: join(folder, 'none'), imports: [], wit: '0.1.0' };
   assert.equal(codeOf(await verifyAdmitted(gone)), 'sandbox/cache-changed');
 });
@@ -147,6 +155,27 @@ test('W11: transpilation stops at its deadline, its heap and its output', async 
   assert.equal(codeOf(hungry), 'sandbox/transpile-limit');
   const broken = await transpile(component.slice(0, component.length - 3));
   assert.equal(codeOf(broken), 'sandbox/transpile-failed');
+});
+
+test('a worker started early is the one that transpiles, once; one that is not needed ends', async (t) => {
+  const component = bounded(await watGuest());
+  const workers: Worker[] = [];
+  const onWorker = (worker: Worker) => workers.push(worker);
+  process.on('worker', onWorker);
+  t.after(() => process.off('worker', onWorker));
+  const unneeded = expectTranspile();
+  expectTranspile();
+  assert.equal((await transpile(component)).ok, true);
+  assert.equal(workers.length, 1, 'it loaded the generator before there was a component');
+  assert.equal((await transpile(component)).ok, true);
+  assert.equal(workers.length, 2, 'and has seen one only');
+  unneeded();
+  const third = once(process, 'worker');
+  const drop = expectTranspile();
+  const [worker] = (await third) as [Worker];
+  const gone = once(worker, 'exit');
+  drop();
+  await gone;
 });
 
 test('W6: every memory and table of what is generated has a maximum, all memories within the bound', async (t) => {

@@ -59,6 +59,13 @@ const table: readonly (readonly [string, string, Change, string, readonly string
     ['store:own'],
   ],
   [
+    'a list that names something twice gets another',
+    '{ "grants": { "a": ["store:own", "store:own", "process:spawn"] } }',
+    (file) => grant(file, 'a', ['bus:publish']),
+    '{ "grants": { "a": ["store:own", "process:spawn", "bus:publish"] } }',
+    ['bus:publish'],
+  ],
+  [
     'what it never had changes no byte',
     '{ "grants": {} }',
     (file) => revoke(file, 'a', ['store:own']),
@@ -100,6 +107,8 @@ test('grants: a policy that cannot be read is not written over, nor is one witho
     done.ok ? 'ok' : `${done.problem.code} ${done.problem.subject}`,
     'bundle/permission-unknown root',
   );
+  const none = revoke(file, 'a', ['root']);
+  assert.equal(none.ok ? 'ok' : none.problem.code, 'bundle/permission-unknown');
   const gone = grant(join(file, 'nowhere'), 'a', ['store:own']);
   assert.equal(gone.ok ? 'ok' : gone.problem.code, 'policy/unreadable');
 });

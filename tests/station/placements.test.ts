@@ -5,9 +5,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   realpathSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +18,7 @@ import { type TestContext, test } from 'node:test';
 import type { BundleSkill } from '../../host/bundles/index.ts';
 import { ok, type Result, refuse } from '../../host/problems/index.ts';
 import { openEventLog, openState } from '../../host/state/index.ts';
-import { type LiveSession, openPlacements } from '../../host/station/placements.ts';
+import { type LiveSession, openPlacements, type PlacementsOptions } from '../../host/station/placements.ts';
 
 const sink = '.claude/skills';
 
@@ -24,7 +26,7 @@ const openBench = (t: TestContext) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'jupiter-placements-')));
   const state = openState(join(root, 'station.db'));
   if (!state.ok) throw new Error(state.problem.message);
-  const { db } = state.value;
+  const { db, write } = state.value;
   t.after(() => {
     state.value.close();
     rmSync(root, { recursive: true, force: true });
@@ -38,8 +40,9 @@ const openBench = (t: TestContext) => {
     () => 1,
     (text) => text,
   );
-  const placements = openPlacements({
+  const options: PlacementsOptions = {
     db,
+    write,
     now: () => {
       at += 1;
       return at;
@@ -48,7 +51,8 @@ const openBench = (t: TestContext) => {
     installed: (id) => installed.has(id),
     has: (_id, name) => !dropped.has(name),
     live: async () => live,
-  });
+  };
+  const placements = openPlacements(options);
   const workspace = (name: string): string => {
     mkdirSync(join(root, name), { recursive: true });
     return join(root, name);
@@ -67,6 +71,7 @@ const openBench = (t: TestContext) => {
     installed,
     dropped,
     placements,
+    reopened: () => openPlacements(options),
     workspace,
     skill,
     places: () => db.prepare<[], number>('SELECT COUNT(*) FROM placements').pluck().get(),
@@ -216,4 +221,27 @@ test('verify reads every place once, of all bundles or of one', async (t) => {
   assert.deepEqual(await shown(), ['one one ', 'one two ', 'two one context/file-edited']);
   assert.deepEqual(await shown('b'), ['one two ']);
   assert.deepEqual(await shown('c'), []);
+});
+
+test('P1: what this home wrote it knows again after a restart; nothing is remembered of a place that is forgotten', async (t) => {
+  const bench = openBench(t);
+  const cwd = bench.workspace('w');
+  const placed = async (placements = bench.placements) => {
+    const done = await placements.place(cwd, sink, [bench.skill('a', 'one')]);
+    return done.ok && done.value[0]?.decision;
+  };
+  const rows = () => bench.db.prepare<[], number>('SELECT COUNT(*) FROM placed').pluck().get();
+  assert.equal(await placed(), 'placed');
+  assert.equal(rows(), 2, 'the skill, and the sink that was made');
+  // Its file is gone, so it is written again: only who knows the marker may.
+  unlinkSync(join(cwd, sink, 'one/SKILL.md'));
+  const other = openBench(t);
+  const refused = await other.placements.place(cwd, sink, [bench.skill('a', 'one')]);
+  assert.match((refused.ok && refused.value[0]?.reason) || '', /context\/marker-foreign/);
+  assert.equal(await placed(bench.reopened()), 'placed');
+  writeFileSync(join(cwd, sink, 'one/notes.md'), 'mine');
+  const [cleared] = await bench.placements.clear();
+  assert.deepEqual(cleared?.removed, [{ name: 'one', files: 1 }]);
+  assert.equal(rows(), 0);
+  assert.deepEqual(readdirSync(join(cwd, sink, 'one')), ['notes.md']);
 });

@@ -25,7 +25,7 @@ const base = {
 };
 const keeper = 'bearpunch.sessions:sessions';
 
-const desk = async (t: TestContext) => {
+const desk = async (t: TestContext, more: { readonly mostSessions?: number } = {}) => {
   const { dir, connections } = await openUndialled(t);
   let text = JSON.stringify(base);
   let gateways = 0;
@@ -35,6 +35,7 @@ const desk = async (t: TestContext) => {
     policy,
     connections,
     home: dir,
+    ...more,
     changed: () => {
       changes += 1;
     },
@@ -187,4 +188,25 @@ test('the gateway is opened for a session that has something behind it, and for 
   write(base);
   await ask('s-2', 'one');
   assert.equal(gateways(), 1);
+});
+
+test('a component that fills what it may have takes no room of another one, and leaves none behind', async (t) => {
+  const { ask, names, reach, dir, keys } = await desk(t, { mostSessions: 5 });
+  const greedy = 'greedy.bundle:one';
+  writeFileSync(join(dir, 'mcp.json'), JSON.stringify({ mcpServers: { own: nowhere } }));
+  for (let n = 0; n < 5; n += 1)
+    await ask(`g-${n}`, 'two', n === 0 ? { mcpConfig: join(dir, 'mcp.json') } : {}, greedy);
+  const over = await ask('g-5', 'two', {}, greedy);
+  assert.equal(over.ok ? '' : over.problem.code, 'mcp/too-many-sessions');
+  assert.ok((await ask('g-1', 'two', {}, greedy)).ok, 'one it has may be asked for again');
+  assert.ok((await ask('s-1', 'one')).ok);
+  reach.forget('g-1');
+  assert.ok((await ask('g-5', 'two', {}, greedy)).ok, 'one that is over makes room');
+  assert.ok(keys().includes('session:g-0/own'));
+  reach.departed(greedy);
+  reach.departed(keeper);
+  assert.deepEqual(names('g-2'), []);
+  assert.ok(!keys().some((key) => key.startsWith('session:')));
+  assert.ok(names('s-1').length > 0, 'what Sessions keeps is taken up again');
+  assert.ok((await ask('g-2', 'two', {}, greedy)).ok);
 });

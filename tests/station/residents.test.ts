@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { packBundle } from '../../host/bundles/index.ts';
 import { demoAgent, firstPartyGrants, probePolicy } from '../e2e/harness.ts';
@@ -89,8 +91,11 @@ test('a new revision that cannot run is refused, what serves goes on; one withou
   const broken = await changed(dir, 'echo', '0.2.0', (_manifest, folder) =>
     writeFileSync(join(folder, 'component.wasm'), 'no component'),
   );
+  const early = once(process, 'worker');
   const refused = await station.client.call('bundle.install', { source: broken });
   assert.match(code(refused), /^sandbox\//);
+  const [worker] = (await early) as [Worker];
+  if (worker.threadId > 0) await once(worker, 'exit', { signal: AbortSignal.timeout(10_000) });
   assert.equal((await statusOf(station))?.revision, before);
   assert.equal(readdirSync(join(home, 'packages')).length, stored, 'nothing of it stays');
   assert.equal(code(await station.client.call('session.say', { id, text: 'x', wait: true })), 'ok');
@@ -159,6 +164,18 @@ test('a retry does not run a bundle whose bytes changed', async (t) => {
   assert.equal(await shortly(station), '0.1.0 failed bundle/size-mismatch');
   const retried = await station.client.call('bundle.retry', { component: `${echo}:echo` });
   assert.notEqual(code(retried), 'ok', JSON.stringify(retried));
+  await station.down();
+  // Nor one whose component is whole, where something beside it is not.
+  const other = openStationBench(t);
+  await (await other.up()).down();
+  const [identity = ''] = readdirSync(join(other.home, 'packages', echo));
+  writeFileSync(join(other.home, 'packages', echo, identity, 'more.txt'), '');
+  const again = await other.up();
+  assert.equal(await shortly(again), '0.1.0 failed bundle/file-extra');
+  assert.equal(
+    code(await again.client.call('bundle.retry', { component: `${echo}:echo` })),
+    'bundle/file-extra',
+  );
 });
 
 test('uninstalled: out of service and out of the list; what is not there is named', async (t) => {

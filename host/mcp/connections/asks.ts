@@ -20,19 +20,25 @@ export const inputRequests = (result: Json): readonly (readonly [key: string, as
     );
 };
 
-/** SEP-1034: fields of the form that were left out and have a default. */
-const withDefaults = (answer: Json, schema: unknown): Json => {
-  const properties = isRecord(schema) ? schema['properties'] : undefined;
-  if (answer['action'] !== 'accept' || !isRecord(properties)) return answer;
-  const content = isRecord(answer['content']) ? answer['content'] : {};
-  const defaults = Object.entries(properties).flatMap(([name, field]) =>
-    isRecord(field) && Object.hasOwn(field, 'default') && content[name] === undefined
+/** SEP-1034: what somebody filled in, and of fields that were left out the defaults. */
+export const withDefaults = (schema: unknown, content: Json): Json => {
+  const properties = isRecord(schema) && isRecord(schema['properties']) ? schema['properties'] : {};
+  const left = Object.entries(properties).flatMap(([name, field]) =>
+    isRecord(field) &&
+    field['default'] !== undefined &&
+    (!Object.hasOwn(content, name) || content[name] === undefined)
       ? [[name, field['default']] as const]
       : [],
   );
-  return defaults.length === 0
-    ? answer
-    : { ...answer, content: { ...content, ...Object.fromEntries(defaults) } };
+  return left.length === 0 ? content : { ...content, ...Object.fromEntries(left) };
+};
+
+/** An answer that accepts a form, whole. */
+const whole = (answer: Json, schema: unknown): Json => {
+  if (answer['action'] !== 'accept') return answer;
+  const given = isRecord(answer['content']) ? answer['content'] : {};
+  const content = withDefaults(schema, given);
+  return content === given ? answer : { ...answer, content };
 };
 
 /** The answer to send; undefined where nobody answers. What an answerer throws is its bug, and no answer. */
@@ -46,7 +52,7 @@ export const askedBy = async (
     const answer = await onAsk(ask, signal);
     return answer === undefined || ask.method !== 'elicitation/create'
       ? answer
-      : withDefaults(answer, ask.params['requestedSchema']);
+      : whole(answer, ask.params['requestedSchema']);
   } catch {
     return undefined;
   }

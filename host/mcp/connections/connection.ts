@@ -44,6 +44,13 @@ const statusWords = (status: ConnectionStatus): string => {
   return status.state === 'disabled' ? `disabled: ${status.reason}` : status.state;
 };
 
+/** What helps where dialling again does not. */
+const wayBack = (status: ConnectionStatus): string | undefined => {
+  if (status.state === 'disabled') return 'Where policy disabled it, `jupiter mcp enable NAME` turns it on.';
+  if (status.state === 'needs authentication') return problem('connections/needs-authentication').fix;
+  return status.state === 'failed' ? status.problem.fix : undefined;
+};
+
 /** `before` ends first: the connection this one takes the place of. */
 export const openConnection = (
   ports: ConnectionPorts,
@@ -212,12 +219,16 @@ export const openConnection = (
   };
   const running = fixed === undefined ? run() : before;
 
-  const unreachable = (): Answered => ({
-    problem: problem('connections/not-connected', {
-      subject: entry.name,
-      evidence: statusWords(status),
-    }),
-  });
+  const unreachable = (): Answered => {
+    const fix = wayBack(status);
+    return {
+      problem: problem('connections/not-connected', {
+        subject: entry.name,
+        evidence: statusWords(status),
+        ...(fix === undefined ? {} : { fix }),
+      }),
+    };
+  };
 
   const connection: Connection = {
     entry,

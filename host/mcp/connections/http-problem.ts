@@ -34,6 +34,22 @@ export const refusalIn = (all: readonly unknown[]): Refusal | undefined => {
   return undefined;
 };
 
+/** The error of the protocol a refusal holds. */
+export const jsonRpcError = (text: string): { code: number; message: string; data?: unknown } | undefined => {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
+    return typeof error?.code === 'number' && typeof error.message === 'string'
+      ? (error as { code: number; message: string })
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** A refusal in words: its status, and what the error it holds says, or else its text. */
+export const refusalText = ({ status, text }: Refusal): string =>
+  `HTTP ${status}: ${jsonRpcError(text)?.message ?? text}`.replace(/: $/, '');
+
 /** What an error of the SDK or of `fetch` means. `unreachable` where nothing answered. */
 export const httpProblem = (
   entry: ServerEntry,
@@ -48,7 +64,7 @@ export const httpProblem = (
   if (refusal !== undefined)
     return problem('connections/http', {
       subject,
-      evidence: redact(`HTTP ${refusal.status}: ${refusal.text}`).slice(0, shownUnits),
+      evidence: redact(refusalText(refusal)).slice(0, shownUnits),
     });
   const last = all.at(-1) as { code?: unknown; message?: unknown };
   const fetched = all.some(
@@ -61,16 +77,4 @@ export const httpProblem = (
     subject,
     evidence: redact(String(last?.code ?? last?.message ?? error)).slice(0, shownUnits),
   });
-};
-
-/** The error of the protocol a refusal holds. */
-export const jsonRpcError = (text: string): { code: number; message: string; data?: unknown } | undefined => {
-  try {
-    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } };
-    return typeof error?.code === 'number' && typeof error.message === 'string'
-      ? (error as { code: number; message: string })
-      : undefined;
-  } catch {
-    return undefined;
-  }
 };

@@ -5,6 +5,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { failed, ok, type Problem, type ProblemCode, problem, type Result } from '../../problems/index.ts';
 import type { Processes } from '../../processes/index.ts';
+import { isOwnGreeting } from '../own.ts';
 import { type Calls, openCalls } from './calls.ts';
 import type { Connection, Json, ServerEntry, ServerTool } from './edge.ts';
 import { modernRevision, shakeHands } from './handshake.ts';
@@ -164,6 +165,7 @@ export const dial = async (
     version = client?.getNegotiatedProtocolVersion() ?? '';
     const modern = isModern(version);
     const told = shared.told() ?? {};
+    if (isOwnGreeting(told)) return failed(named('connections/own-address', 'it answers as this station'));
     const meta = told['_meta'] as Json | undefined;
     const about: About = {
       serverInfo: (told['serverInfo'] ?? meta?.[sdk.SERVER_INFO_META_KEY] ?? {}) as Json,

@@ -32,13 +32,29 @@ const hasPassword = /:\/\/[^/\s:@]*:([^/\s@]+)@/;
 const plainHeader = /^(accept|accept-language|content-type|user-agent|host)$/i;
 const scheme = /^(?:bearer|basic|token|apikey|digest)\s+/i;
 
+/** Of `Basic …`: the password inside, which a server may print without what it came in. */
+const passwordIn = (header: string): string => {
+  const [, encoded = ''] = /^basic\s+([\w+/=-]+)$/i.exec(header.trim()) ?? [];
+  return Buffer.from(encoded, 'base64').toString('utf8').split(/:(.*)/s)[1] ?? '';
+};
+
 /** The texts between references, which are no variable's. */
 const ownTexts = (text: string): readonly string[] =>
   text.split(new RegExp(variableReferences.source)).filter((_part, at) => at % 2 === 0);
 
-/** `--api-key=VALUE`, `TOKEN=VALUE`, and `--api-key VALUE` in two arguments. */
+/** `Authorization: Bearer VALUE`, as programs that pass on to an address take it, alone or behind `--header=`. */
+const headerIn = (arg: string): readonly [name: string, value: string] | undefined => {
+  const [, name, value] = /^(?:-[^=\s]{0,64}=)?([A-Za-z][\w-]{0,64}):\s*(?!\/\/)(\S.*)$/s.exec(arg) ?? [];
+  return name === undefined || value === undefined || !secretName.test(name)
+    ? undefined
+    : [name, value.replace(scheme, '')];
+};
+
+/** `--api-key=VALUE`, `TOKEN=VALUE`, a header, and `--api-key VALUE` in two arguments. */
 const optionsOf = (args: readonly string[]): readonly (readonly [name: string, value: string])[] =>
   args.flatMap((arg, at) => {
+    const header = headerIn(arg);
+    if (header !== undefined) return [header];
     const [, name, value] = /^([^=\s]{1,64})=(.+)$/s.exec(arg) ?? [];
     if (name !== undefined && value !== undefined) return [[name, value] as const];
     const before = args[at - 1] ?? '';
@@ -90,7 +106,8 @@ export const secretsOf = (entries: readonly ServerEntry[]): Secrets => {
       for (const [header, text] of Object.entries(transport.headers)) {
         refer(text);
         if (plainHeader.test(header)) continue;
-        for (const own of ownTexts(text.replace(scheme, ''))) keep(`${name}.headers.${header}`, own);
+        for (const own of [...ownTexts(text.replace(scheme, '')), passwordIn(text)])
+          keep(`${name}.headers.${header}`, own);
       }
       continue;
     }

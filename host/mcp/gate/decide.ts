@@ -4,9 +4,12 @@
  */
 import type { GatePolicy, GateRule } from '../../policy/index.ts';
 import type { Decide, Decision, Wanted } from './edge.ts';
-import { isPlainServer, serverAlias, toolAlias } from './names.ts';
+import { serverAlias, toolAlias } from './names.ts';
 
-/** What a rule covers, taken apart at the first `__`: no part of a server that can be named holds one. */
+/**
+ * What a rule covers, taken apart at the first `__`: what stands before it with a tool behind holds none and ends with no
+ * `_`, so that it is never the written name of a server that must be named as it is mapped.
+ */
 type Covers =
   | { readonly server: string; readonly tool: string | undefined }
   | { readonly skill: string | undefined };
@@ -23,9 +26,8 @@ const coversOf = (text: string): Covers | undefined => {
   return at < 0 ? { server: rest, tool: undefined } : { server: rest.slice(0, at), tool: rest.slice(at + 2) };
 };
 
-/** Without a tool behind it a name stands alone, and is read in one way only. */
-const isServer = (named: string, server: string, alone: boolean): boolean =>
-  (named === server && (alone || isPlainServer(server))) || named === serverAlias(server);
+const isServer = (named: string, server: string): boolean =>
+  named === server || named === serverAlias(server);
 
 const covers = (rule: Covers, wanted: Wanted): boolean => {
   if ('skill' in wanted) {
@@ -33,7 +35,7 @@ const covers = (rule: Covers, wanted: Wanted): boolean => {
   }
   if ('skill' in rule) return false;
   const { tool } = rule;
-  if (!isServer(rule.server, wanted.server, tool === undefined)) return false;
+  if (!isServer(rule.server, wanted.server)) return false;
   return (
     tool === undefined || tool === wanted.tool || tool === toolAlias(serverAlias(wanted.server), wanted.tool)
   );

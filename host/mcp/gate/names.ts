@@ -38,7 +38,7 @@ const mapped = (name: string, room: number): string => {
  * Whether the part of a server can stand before `__` as written: one that holds `__`, or ends with `_`, could be read
  * as another server's with another tool.
  */
-export const isPlainServer = (name: string): boolean => !name.includes('__') && !name.endsWith('_');
+const isPlainServer = (name: string): boolean => !name.includes('__') && !name.endsWith('_');
 
 /** What the agent calls the server. */
 export const serverAlias = (name: string): string =>

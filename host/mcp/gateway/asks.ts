@@ -6,7 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Answered, RequestOptions, ServerAsk } from '../connections/edge.ts';
 import { isRecord, type Json } from '../json.ts';
-import type { GatewayPorts } from './edge.ts';
+import { visitOf } from './addresses.ts';
+import type { GateAsk, GatewayPorts } from './edge.ts';
 import { shownCharacters } from './limits.ts';
 import { failure, notification, refusedError } from './protocol.ts';
 import { type Client, type Exchange, lastRunning, type Place } from './visits.ts';
@@ -28,12 +29,22 @@ const canAnswer = (capabilities: Json, { method, params }: ServerAsk): boolean =
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** The form or address as a person is shown it. */
-const elicitationText = (params: Json): string =>
-  [text(params['message']), text(params['url'])]
-    .filter((part) => part !== '')
-    .join('\n')
-    .slice(0, shownCharacters);
+/** What of a question a person is shown; undefined where it is none that can be answered here. */
+const questionOf = (server: string, params: Json): Pick<GateAsk, 'title' | 'text' | 'schema'> | undefined => {
+  const { mode = 'form', message, requestedSchema } = params;
+  if (mode === 'url') {
+    const visit = visitOf(params);
+    return visit === undefined
+      ? undefined
+      : { title: `${server} asks to open ${visit.host}`, text: visit.text.slice(0, shownCharacters) };
+  }
+  if (mode !== 'form') return undefined;
+  return {
+    title: `${server} asks`,
+    text: text(message).slice(0, shownCharacters),
+    ...(isRecord(requestedSchema) ? { schema: requestedSchema } : {}),
+  };
+};
 
 type Answerer = NonNullable<RequestOptions['onAsk']>;
 
@@ -46,9 +57,10 @@ const inQueue = async (
   place: Place,
   params: Json,
   signal: AbortSignal,
-): Promise<Json> => {
+): Promise<Json | undefined> => {
   const { server, session } = place;
-  const form = params['mode'] !== 'url' && isRecord(params['requestedSchema']);
+  const question = questionOf(server.original, params);
+  if (question === undefined) return undefined;
   const calls = callsAt(place);
   const [tool] = calls.length === 1 ? calls.map((one) => one.tool) : [];
   for (const exchange of calls) exchange.waiting = `${server.original} asks a person`;
@@ -56,17 +68,15 @@ const inQueue = async (
     const answer = await ports.ask(
       {
         session: session.id,
-        title: `${server.original} asks`,
+        ...question,
         tool: tool ?? `mcp__${place.alias}`,
-        text: elicitationText(params),
         kind: 'elicitation',
-        ...(form ? { schema: params['requestedSchema'] as Json } : {}),
       },
       signal,
     );
     if (signal.aborted) return { action: 'cancel' };
     if (!answer.allow) return { action: 'decline' };
-    return { action: 'accept', ...(form ? { content: answer.content ?? {} } : {}) };
+    return { action: 'accept', ...(question.schema === undefined ? {} : { content: answer.content ?? {} }) };
   } finally {
     for (const exchange of calls) exchange.waiting = undefined;
   }
@@ -108,6 +118,12 @@ export const answererOf = (
   });
   return client.answer;
 };
+
+/** Whether what must be opened first is its client's affair, which knows the error that says so. */
+export const opensItself = ({ era, capabilities, place }: Exchange): boolean =>
+  era === 'older' &&
+  place.server.elicitation === 'agent' &&
+  canAnswer(capabilities, { method: 'elicitation/create', params: { mode: 'url' } });
 
 /** Whether there is anything its client could be asked. */
 export const mayAsk = ({ capabilities, place }: Exchange): boolean =>

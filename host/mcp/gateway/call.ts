@@ -4,10 +4,11 @@
  * when both are done.
  */
 import { problem } from '../../problems/index.ts';
-import type { Answered } from '../connections/edge.ts';
+import type { Answered, RequestOptions } from '../connections/edge.ts';
 import type { Decision, Wanted } from '../gate/edge.ts';
 import { isRecord, type Json } from '../json.ts';
-import { answererOf, askable, mayAsk } from './asks.ts';
+import { visitsBefore } from './addresses.ts';
+import { answererOf, askable, mayAsk, opensItself } from './asks.ts';
 import type { GateRow } from './edge.ts';
 import { nameCharacters, shownCharacters } from './limits.ts';
 import { failure, invalidParams, notification, passedOn } from './protocol.ts';
@@ -15,6 +16,9 @@ import { notConnected, toldAsResult } from './refusals.ts';
 import type { Room } from './room.ts';
 import type { Round } from './rounds.ts';
 import { connectionOf, type Exchange, type Place } from './visits.ts';
+
+/** Times a request is made again after somebody opened what had to be opened first. */
+const mostRepeats = 3;
 
 const shown = (args: Json): string => {
   const text = JSON.stringify(args, undefined, 2);
@@ -108,9 +112,10 @@ export const forward = async (
   const connection = connectionOf(exchange.place.server);
   if (connection === undefined) return failure(invalidParams, 'No such method here');
   const { progressToken } = exchange;
-  return connection.request(method, params, {
+  const onAsk = answererOf(ports, exchange, round.toClient);
+  const options: RequestOptions = {
     signal: round.signal,
-    onAsk: answererOf(ports, exchange, round.toClient),
+    onAsk,
     asks: askable(exchange),
     ...(progressToken === undefined
       ? {}
@@ -121,7 +126,19 @@ export const forward = async (
               send(notification('notifications/progress', { ...progress, progressToken: now }));
           },
         }),
-  });
+  };
+  let answered = await connection.request(method, params, options);
+  for (let times = 0; times < mostRepeats && !opensItself(exchange); times += 1) {
+    const visits = visitsBefore(answered);
+    if (visits === undefined) break;
+    for (const visit of visits) {
+      const answer = await onAsk({ method: 'elicitation/create', params: visit }, round.signal);
+      // What was not opened stays the answer: it says what is missing.
+      if (answer?.['action'] !== 'accept' || round.signal.aborted) return answered;
+    }
+    answered = await connection.request(method, params, options);
+  }
+  return answered;
 };
 
 /** Through rounds where the client is asked by them, straight otherwise. */

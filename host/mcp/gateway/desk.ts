@@ -9,15 +9,25 @@ import type { GatewayServer } from './edge.ts';
 import type { Judge } from './envelope.ts';
 import { running as mostRunning } from './limits.ts';
 import { answerRequest, type Settled } from './methods.ts';
-import { type Era, type Id, internalError, notification, progressTokenOf } from './protocol.ts';
+import {
+  type Era,
+  failure,
+  type Id,
+  internalError,
+  invalidRequest,
+  notification,
+  progressTokenOf,
+} from './protocol.ts';
 import { toldAsError } from './refusals.ts';
 import type { Room } from './room.ts';
+import type { Sockets } from './sockets.ts';
 import type { Client, Exchange, Place, Session, Visits } from './visits.ts';
 
 export interface Desk {
   readonly room: Room;
   readonly visits: Visits;
   readonly upstreams: Upstreams;
+  readonly sockets: Sockets;
   readonly judge: Judge;
   readonly onBug: (error: unknown) => void;
   /** The session's server of this alias, as policy stands now. */
@@ -47,7 +57,21 @@ export const newExchange = (
   waiting: undefined,
 });
 
-export const openDesk = (options: Pick<Desk, 'room' | 'visits' | 'upstreams' | 'judge' | 'onBug'>): Desk => {
+/** Of a request whose ID another one of the same client has, which waits. */
+export const takenId = failure(
+  invalidRequest,
+  'Invalid Request: another request of this ID waits for its answer',
+);
+
+/**
+ * Under what a client's request is known while it waits. Requests that stand alone come from nobody in particular, so that
+ * two of one ID may be two clients': they are known by no ID.
+ */
+const keyOf = ({ client, id }: Exchange): Id | symbol => (client.id === '' ? Symbol() : id);
+
+export const openDesk = (
+  options: Pick<Desk, 'room' | 'visits' | 'upstreams' | 'sockets' | 'judge' | 'onBug'>,
+): Desk => {
   const { room, visits, upstreams, onBug } = options;
   const open = new Map<Exchange, number>();
 
@@ -79,14 +103,16 @@ export const openDesk = (options: Pick<Desk, 'room' | 'visits' | 'upstreams' | '
       return place;
     },
     run: async (exchange, method, params) => {
-      const { place, client, id } = exchange;
+      const { place, client } = exchange;
       const { session } = place;
+      const key = keyOf(exchange);
+      if (client.running.has(key)) return takenId;
       if (session.running >= mostRunning) {
         return toldAsError(problem('gateway/busy', { evidence: `${mostRunning} are waiting` }));
       }
       session.running += 1;
       place.exchanges.add(exchange);
-      client.running.set(id, exchange);
+      client.running.set(key, exchange);
       open.set(exchange, 0);
       try {
         return await answerRequest(room, upstreams, exchange, method, params);
@@ -96,7 +122,7 @@ export const openDesk = (options: Pick<Desk, 'room' | 'visits' | 'upstreams' | '
       } finally {
         session.running -= 1;
         place.exchanges.delete(exchange);
-        if (client.running.get(id) === exchange) client.running.delete(id);
+        client.running.delete(key);
         open.delete(exchange);
       }
     },

@@ -1,10 +1,11 @@
 /**
- * Who is let in, by either door: Host and Origin, path, token, server, in this order. Until then nothing of what is asked
- * for is looked at.
+ * Who is let in, by either door: Host and Origin, path, token, number of connections, server, in this order. Until then
+ * nothing of what is asked for is looked at.
  */
 import type { IncomingMessage } from 'node:http';
 import { bearerOf, challenge, isLocal, oneOf } from '../../http/index.ts';
 import type { Desk } from './desk.ts';
+import { connectionsOfSession } from './limits.ts';
 import type { Place, Session } from './visits.ts';
 
 export const gatewayRoot = '/v1/gateway/';
@@ -35,6 +36,10 @@ export const enter = (
   if (session === undefined) {
     const why = authorization === undefined ? 'no-token' : 'wrong-token';
     refuse(401, 'A token of a session is needed.', { 'www-authenticate': challenge(why) });
+    return undefined;
+  }
+  if (!desk.sockets.claim(request.socket, session)) {
+    refuse(429, `The session has ${connectionsOfSession} connections, which are all it may have.`);
     return undefined;
   }
   const place = desk.placeOf(session, alias);

@@ -12,11 +12,12 @@ import type { Gateway, OpenGateway } from './edge.ts';
 import { gatewayRoot } from './enter.ts';
 import { openJudge } from './envelope.ts';
 import { serveHttp } from './http.ts';
-import { connections, pulseMs as limitMs } from './limits.ts';
+import { pulseMs as limitMs } from './limits.ts';
 import { serveUpgrade } from './lines.ts';
 import { internalError } from './protocol.ts';
 import { openRoom } from './room.ts';
 import { openRounds } from './rounds.ts';
+import { openSockets } from './sockets.ts';
 import { openVisits } from './visits.ts';
 
 /** `gateway/port` where nothing can be listened on. `pulseMs`: of tests, which do not wait as long as people do. */
@@ -30,7 +31,8 @@ export const openGateway = async ({
   const room = openRoom(ports, own, openRounds());
   const upstreams = openUpstreams(room);
   const visits = openVisits(upstreams.leave);
-  const desk = openDesk({ room, visits, upstreams, judge: openJudge(), onBug });
+  const sockets = openSockets();
+  const desk = openDesk({ room, visits, upstreams, sockets, judge: openJudge(), onBug });
 
   const server = createServer(
     {
@@ -46,7 +48,7 @@ export const openGateway = async ({
     },
   );
   server.on('upgrade', (request, socket, head) => serveUpgrade(desk, request, socket, head));
-  server.maxConnections = connections;
+  server.on('connection', sockets.opened);
   const fault = await listenHere(server, 0);
   if (fault !== undefined) return refuse('gateway/port', { evidence: fault.message });
   const { port } = server.address() as AddressInfo;

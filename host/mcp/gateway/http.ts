@@ -8,7 +8,7 @@ import { oneOf, parseBody, readBytes, sendError, sendPlain } from '../../http/in
 import { bodyBytes, bodyDepth } from '../channel/limits.ts';
 import { isRecord, type Json } from '../json.ts';
 import { askOver } from './asks.ts';
-import { type Desk, newExchange } from './desk.ts';
+import { type Desk, newExchange, takenId } from './desk.ts';
 import { enter } from './enter.ts';
 import type { Judged, Refusal } from './envelope.ts';
 import { listenModern, listenOlder } from './listen.ts';
@@ -16,7 +16,15 @@ import { negotiated, noMethod, type Settled } from './methods.ts';
 import { paramHeaderFault } from './params.ts';
 import { failure, invalidParams, isId, missingCapability, refusedError } from './protocol.ts';
 import { openAnswer } from './stream.ts';
-import { addClient, type Client, endClient, newClient, type Place, sessionEnded } from './visits.ts';
+import {
+  addClient,
+  type Client,
+  endClient,
+  newClient,
+  type Place,
+  runningAs,
+  sessionEnded,
+} from './visits.ts';
 
 /** A refused body is not read; the connection ends with the answer. */
 const closing = { connection: 'close' };
@@ -56,12 +64,15 @@ const clientOf = (request: IncomingMessage, place: Place): Client | undefined =>
   return client;
 };
 
-const statusOf = (settled: Settled): number => {
+type Asked = Extract<Judged, { readonly era: unknown }>;
+
+const statusOf = (settled: Settled, era: Asked['era']): number => {
+  if (settled === takenId) return 400;
+  if (era === 'older') return 200;
   if (settled === noMethod) return 404;
   return 'error' in settled && settled.error.code === missingCapability ? 400 : 200;
 };
 
-type Asked = Extract<Judged, { readonly era: unknown }>;
 type Request = Extract<Asked['message'], { readonly kind: 'request' }>;
 
 const serveRequest = async (
@@ -117,12 +128,12 @@ const serveRequest = async (
   if (isAnswered) return;
   isAnswered = true;
   if (isStart && 'result' in settled && !place.session.ended) addClient(place, mine);
-  answer.finish(era === 'modern' ? statusOf(settled) : 200, { jsonrpc: '2.0', id, ...settled });
+  answer.finish(statusOf(settled, era), { jsonrpc: '2.0', id, ...settled });
 };
 
 const cancel = (client: Client, params: Json): void => {
   const { requestId } = params;
-  if (isId(requestId)) client.running.get(requestId)?.stop.abort();
+  if (isId(requestId)) runningAs(client, requestId)?.stop.abort();
 };
 
 const servePost = async (

@@ -2,8 +2,15 @@
 
 /** Of what an agent sends over a line connection, bytes of one line. */
 export { bodyBytes as lineBytes } from '../channel/limits.ts';
-/** Connections at one time: an agent that calls a thousand times at once opens as many. */
-export const connections = 2_048;
+/** Connections at one time, of all together. */
+export const connections = 4_096;
+/** Of one session: an agent that calls a thousand times at once opens as many, and its streams stay open beside them. */
+export const connectionsOfSession = 1_280;
+/**
+ * That have shown no token yet. More than wait to be accepted at a time (511), so that whoever comes among many others is
+ * read before it is in the way.
+ */
+export const strangers = 1_024;
 /** Requests of one session that wait for an answer at one time. */
 export const running = 1_024;
 /** Clients of one session that began with `initialize`; the one that was silent longest makes room. */

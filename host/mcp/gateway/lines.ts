@@ -10,7 +10,7 @@ import { frameLines } from '../../processes/index.ts';
 import { bodyDepth } from '../channel/limits.ts';
 import { isRecord, type Json } from '../json.ts';
 import { askOver } from './asks.ts';
-import { type Desk, newExchange } from './desk.ts';
+import { type Desk, newExchange, takenId } from './desk.ts';
 import { enter } from './enter.ts';
 import { lineBytes, streamBytes } from './limits.ts';
 import { listenModern, listenOlder } from './listen.ts';
@@ -23,6 +23,7 @@ import {
   type Listener,
   newClient,
   type Place,
+  runningAs,
   sessionEnded,
 } from './visits.ts';
 
@@ -48,7 +49,8 @@ const serveLines = (desk: Desk, socket: Duplex, place: Place): ((chunk: Buffer) 
   let client: Client = newClient(randomUUID(), '', {});
   addClient(place, client);
   const frame = frameLines(lineBytes);
-  const listening = new Map<Id, Listener>();
+  /** None yet while it is being opened. */
+  const listening = new Map<Id, Listener | undefined>();
   const write = (message: Json): void => {
     if (socket.destroyed) return;
     socket.write(`${JSON.stringify(message)}\n`);
@@ -81,20 +83,26 @@ const serveLines = (desk: Desk, socket: Duplex, place: Place): ((chunk: Buffer) 
     if (message.kind === 'notification') {
       const { requestId } = message.params;
       if (message.method !== 'notifications/cancelled' || !isId(requestId)) return;
-      client.running.get(requestId)?.stop.abort();
+      runningAs(client, requestId)?.stop.abort();
       listening.get(requestId)?.end();
       return;
     }
     const { id, method, params } = message;
+    // An answer of that ID is the other request's to have.
+    if (client.running.has(id) || listening.has(id)) return fail(takenId.error.code, takenId.error.message);
     // Policy may have taken the server back since the connection was opened.
     if (desk.placeOf(place.session, place.alias) === undefined || place.session.ended) {
       return fail(refusedError, 'The session has no such server.', id);
     }
     if (era === 'modern' && method === 'subscriptions/listen') {
+      listening.set(id, undefined);
       const found = await listenModern(desk, place, id, params, write, () => listening.delete(id));
       if (found === undefined) return;
       if ('end' in found) listening.set(id, found);
-      else write({ jsonrpc: '2.0', id, ...found });
+      else {
+        listening.delete(id);
+        write({ jsonrpc: '2.0', id, ...found });
+      }
       return;
     }
     if (era === 'older' && method === 'initialize') start(params);
@@ -117,7 +125,7 @@ const serveLines = (desk: Desk, socket: Duplex, place: Place): ((chunk: Buffer) 
     for (const exchange of client.running.values()) exchange.left.abort();
     place.clients.delete(client.id);
     endClient(client);
-    for (const listener of [...listening.values()]) listener.end();
+    for (const listener of [...listening.values()]) listener?.end();
     socket.end(() => socket.destroy());
   };
   place.session.ends.add(end);

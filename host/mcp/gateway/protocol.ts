@@ -4,6 +4,7 @@
  */
 import type { Answered } from '../connections/edge.ts';
 import { isRecord, type Json } from '../json.ts';
+import { gatewayKey } from '../own.ts';
 
 export const modern = '2026-07-28';
 /** Revisions with `initialize`, the newest first. */
@@ -28,8 +29,7 @@ export const metaKey = {
   logLevel: 'io.modelcontextprotocol/logLevel',
   server: 'io.modelcontextprotocol/serverInfo',
   subscription: 'io.modelcontextprotocol/subscriptionId',
-  /** Ours: who stands between. */
-  gateway: 'bearpunch.station/gateway',
+  gateway: gatewayKey,
 } as const;
 
 export type Id = string | number;

@@ -29,8 +29,8 @@ export interface Client {
   /** Least severe log message it wants, of `logging/setLevel`. */
   level?: string;
   readonly subscribed: Set<string>;
-  /** By the ID the client gave it. */
-  readonly running: Map<Id, Exchange>;
+  /** By the ID the client gave it; by none where requests stand alone. */
+  readonly running: Map<Id | symbol, Exchange>;
   /** What the client was asked and has not answered, by the ID the gateway gave it. */
   readonly asked: Map<Id, (answered: Answered) => void>;
   /** The newest stream it opened for itself. */
@@ -108,6 +108,16 @@ export const newClient = (id: string, version: string, capabilities: Json): Clie
   asked: new Map(),
   stream: undefined,
 });
+
+/**
+ * The request of this ID that waits; of requests that stand alone the only one, since nobody can tell whose is meant where
+ * two have one ID.
+ */
+export const runningAs = ({ id: own, running }: Client, id: Id): Exchange | undefined => {
+  if (own !== '') return running.get(id);
+  const [found, ...others] = [...running.values()].filter((exchange) => exchange.id === id);
+  return others.length === 0 ? found : undefined;
+};
 
 /** Its newest request that waits. */
 export const lastRunning = ({ running }: Client): Exchange | undefined => [...running.values()].at(-1);

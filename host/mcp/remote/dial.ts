@@ -22,8 +22,17 @@ import {
   refuse,
 } from '../../problems/index.ts';
 import { strictFrontmatter } from '../../skills/index.ts';
+import { causesOf, refusalIn, refusalText } from '../connections/http-problem.ts';
 import type { RemoteEntry } from './entry.ts';
-import { answerBytes, connectMs, listingBytes, mostPages, requestMs } from './limits.ts';
+import {
+  answerBytes,
+  connectMs,
+  frontmatterCharacters,
+  listingBytes,
+  mostPages,
+  pageBytes,
+  requestMs,
+} from './limits.ts';
 
 export interface Listing {
   readonly entries: readonly RemoteEntry[];
@@ -56,9 +65,12 @@ const redirected = (response: Response, from: string): Problem => {
   return problem('remote/redirect', { evidence: `${response.status} to ${target?.origin ?? 'nowhere'}` });
 };
 
-/** `fetch` that follows nothing and reads while `spend` lets it; `note` hears why it ended a request. */
+/**
+ * `fetch` that follows nothing and reads while `spend` lets it, which is told how much of this answer came before; `note`
+ * hears why it ended a request.
+ */
 const boundedFetch =
-  (spend: (bytes: number) => boolean, note: (found: Problem) => void) =>
+  (spend: (bytes: number, before: number) => boolean, note: (found: Problem) => void) =>
   async (input: string | URL, init?: RequestInit): Promise<Response> => {
     const stop = (found: Problem): never => {
       note(found);
@@ -74,11 +86,14 @@ const boundedFetch =
       return stop(problem('remote/not-admitted', { evidence: `status ${response.status}` }));
     }
     if (response.body === null) return response;
+    let read = 0;
     const counted = response.body.pipeThrough(
       new TransformStream<Uint8Array, Uint8Array>({
         transform: (part, controller) => {
-          if (spend(part.byteLength)) controller.enqueue(part);
-          else {
+          if (spend(part.byteLength, read)) {
+            read += part.byteLength;
+            controller.enqueue(part);
+          } else {
             note(problem('remote/too-much'));
             controller.error(new Error('too much'));
           }
@@ -108,10 +123,18 @@ const problemOf = (error: unknown, signal: AbortSignal): Problem => {
   const code = causeCode(error);
   if (code !== undefined && network.test(code)) return problem('remote/unreachable', { evidence: code });
   if (error instanceof TypeError && error.message === 'fetch failed') return problem('remote/unreachable');
+  const refusal = refusalIn(causesOf(error));
+  if (refusal !== undefined)
+    return problem('remote/answer', { evidence: refusalText(refusal).slice(0, told) });
   const message = error instanceof Error ? error.message : String(error);
   const evidence = error instanceof ProtocolError ? `${error.code}: ${message}` : message;
   return problem('remote/answer', { evidence: evidence.slice(0, told) });
 };
+
+const tooLong = `its frontmatter is longer than ${frontmatterCharacters} characters`;
+/** Whether an entry says more of itself than a skill can. */
+const isTooLong = ({ frontmatter }: RemoteEntry): boolean =>
+  JSON.stringify(frontmatter).length > frontmatterCharacters;
 
 const strictly = (yaml: string): Record<string, unknown> => {
   const read = strictFrontmatter(yaml, 'SKILL.md');
@@ -125,6 +148,7 @@ export const dial = async (options: DialOptions): Promise<Result<Dialled>> => {
   let noted: Problem | undefined;
   // Bytes that may still be read for what is asked at the moment; all pages of a listing share them.
   let left = answerBytes;
+  let most = pageBytes;
   const client = new Client(
     { name: 'jupiter-station', version },
     {
@@ -134,9 +158,14 @@ export const dial = async (options: DialOptions): Promise<Result<Dialled>> => {
       inputRequired: { autoFulfill: false },
     },
   );
-  const guarded = async <T>(work: () => Promise<T>, bytes = answerBytes): Promise<Result<T>> => {
+  /** `bytes`: of one answer, and of all together. */
+  const guarded = async <T>(
+    work: () => Promise<T>,
+    bytes: { readonly answer?: number; readonly all?: number } = {},
+  ): Promise<Result<T>> => {
     noted = undefined;
-    left = bytes;
+    most = bytes.answer ?? pageBytes;
+    left = bytes.all ?? most;
     try {
       return ok(await work());
     } catch (error) {
@@ -149,9 +178,9 @@ export const dial = async (options: DialOptions): Promise<Result<Dialled>> => {
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers, redirect: 'manual' },
       fetch: boundedFetch(
-        (bytes) => {
+        (bytes, before) => {
           left -= bytes;
-          return left >= 0;
+          return left >= 0 && before + bytes <= most;
         },
         (found) => {
           noted = found;
@@ -183,8 +212,11 @@ export const dial = async (options: DialOptions): Promise<Result<Dialled>> => {
   }
   return ok({
     list: async () => {
-      const found = await guarded(() => skills.list({}, each), listingBytes);
-      return about(found.ok ? ok({ entries: found.value.skills, invalid: found.value.invalid }) : found);
+      const found = await guarded(() => skills.list({}, each), { all: listingBytes });
+      if (!found.ok) return about(found);
+      const { skills: listed, invalid } = found.value;
+      const long = listed.filter(isTooLong).map(({ uri }) => ({ uri, reason: tooLong }));
+      return ok({ entries: listed.filter((one) => !isTooLong(one)), invalid: [...long, ...invalid] });
     },
     get: async (uri) => {
       const found = await guarded(async () => {
@@ -195,11 +227,14 @@ export const dial = async (options: DialOptions): Promise<Result<Dialled>> => {
           throw error;
         }
       });
+      if (found.ok && found.value !== undefined && isTooLong(found.value))
+        return refuse('remote/entry', { subject: uri, evidence: tooLong });
       return about(found);
     },
     read: async (entry, uri) => {
       const found = await guarded(
         async () => (await skills.read(entry, uri, { ...each, cacheMode: 'bypass' })).bytes,
+        { answer: answerBytes },
       );
       return about(found);
     },

@@ -10,10 +10,14 @@ export const mostSkills = 4_096;
 export const mostLeftOut = 100;
 /** Pages of one listing. */
 export const mostPages = 256;
-/** Bytes of one answer: a file of 16 MiB in base64, or as JSON text where every second character is escaped. */
+/** Bytes of a file's answer: a file of 16 MiB in base64, or as JSON text where every second character is escaped. */
 export const answerBytes = 40 * MiB;
+/** Bytes of any other answer: checking the entries of one page must not hold up everybody else. */
+export const pageBytes = 4 * MiB;
 /** Bytes of all answers to one listing. */
-export const listingBytes = 64 * MiB;
+export const listingBytes = 16 * MiB;
+/** Characters of an entry's frontmatter as JSON: that of its SKILL.md, which must be the same, has 32 KiB at most. */
+export const frontmatterCharacters = 128 * KiB;
 /** From dialling to a server that has said what it can do, ms. */
 export const connectMs = 10_000;
 /** One request, ms. */

@@ -45,7 +45,7 @@ export const connections = codes({
     fix: 'Correct the variables it refers to.',
   },
   'connections/own-address': {
-    message: 'The address is the gateway of this station, which does not dial itself.',
+    message: 'The server is this station itself, which passes no calls on to itself.',
     fix: "Name the server's own address.",
   },
   'connections/slow': {

@@ -33,6 +33,11 @@ export const context = codes({
     message: 'The record of what was placed cannot be read, so nothing there counts as ours.',
     fix: 'Move the folder of the skill away so that it is placed again.',
   },
+  'context/marker-foreign': {
+    message:
+      "The marker of a placed skill is not one this home wrote (the workspace was moved or copied, another home placed the skill, or someone changed the marker), so everything there is the user's and stays.",
+    fix: 'Delete the folder of the skill to have it placed again, or leave it and keep it yourself.',
+  },
   'context/source-changed': {
     message: 'A file of the installed bundle is not what was admitted; nothing of the skill was placed.',
     fix: 'Run `jupiter bundle verify`, then install the bundle again.',

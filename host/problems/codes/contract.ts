@@ -128,10 +128,6 @@ export const contract = codes({
     message: 'There are several locks, none of them at the usual place.',
     fix: 'Name one with `--lock`, or run it in the folder of one project with `--repo`.',
   },
-  'contract/update-refused': {
-    message: 'Nothing was written: the lock only takes what is new.',
-    fix: newId,
-  },
   'contract/write-failed': {
     message: 'The file could not be written.',
     fix: 'Check free space and permissions.',

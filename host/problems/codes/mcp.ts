@@ -26,7 +26,7 @@ export const mcp = codes({
     fix: 'List them with `jupiter mcp list`.',
   },
   'mcp/too-many-sessions': {
-    message: 'More sessions are open than the station keeps servers for.',
+    message: 'The component has more sessions open than the station keeps servers for.',
     fix: 'Close some.',
   },
   'mcp/tool-unknown': {

@@ -2,6 +2,7 @@ import { codes } from './codes.ts';
 
 const rebuild = 'Build the component again with the SDK and pack the bundle again.';
 const author = 'Report this to the author of the component; the log shows what it did before.';
+const limit = 'or raise the limit it names, under `limits` in `policy.jsonc`.';
 
 export const sandbox = codes({
   'sandbox/too-large': {
@@ -64,11 +65,11 @@ export const sandbox = codes({
   },
   'sandbox/memory-minimum': {
     message: 'The component starts with more memory than one may have.',
-    fix: 'Build it with a smaller initial memory.',
+    fix: `Build it with a smaller initial memory, ${limit}`,
   },
   'sandbox/table-minimum': {
     message: 'The component starts with a larger table than one may have.',
-    fix: 'Build it with a smaller table.',
+    fix: `Build it with a smaller table, ${limit}`,
   },
   'sandbox/transpile-failed': {
     message: 'The component could not be turned into something that runs.',
@@ -91,15 +92,18 @@ export const sandbox = codes({
     fix: 'Check that the home directory exists, is writable and has space.',
   },
   'sandbox/start-failed': { message: 'The component could not be started.', fix: author },
-  'sandbox/start-deadline': { message: 'The component was not ready in time and was stopped.', fix: author },
+  'sandbox/start-deadline': {
+    message: 'The component was not ready in time and was stopped.',
+    fix: `Report this to its author, ${limit}`,
+  },
   'sandbox/deadline': {
     message: 'The component took longer than a batch may take and was stopped.',
-    fix: author,
+    fix: `Report this to its author, ${limit}`,
   },
   'sandbox/trap': { message: 'The component stopped with a fault while it handled a message.', fix: author },
   'sandbox/memory': {
     message: 'The component needed more memory than it may have and was stopped.',
-    fix: author,
+    fix: `Report this to its author, ${limit}`,
   },
   'sandbox/host-argument': {
     message: 'The component called the platform with a value it does not take.',
@@ -111,7 +115,7 @@ export const sandbox = codes({
   },
   'sandbox/effects-limit': {
     message: 'The component asked for more effects in one message than allowed.',
-    fix: 'Spread the work over several messages.',
+    fix: `Spread the work over several messages, ${limit}`,
   },
   'sandbox/outcome-count': {
     message: 'The component did not return one outcome for each message of the batch.',

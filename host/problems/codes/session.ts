@@ -15,10 +15,6 @@ export const session = codes({
     fix: 'Wait until `jupiter session show` says idle.',
   },
   // The station's own: it waited for the session.
-  'session/still-opening': {
-    message: 'The session is still opening; the agent has not answered yet.',
-    fix: 'Look with `jupiter session show ID`, or close it.',
-  },
   'session/not-ready': {
     message: 'Something the session requires is missing; it takes no prompt.',
     fix: 'Provide what is missing, and create a new session.',

@@ -57,14 +57,14 @@ export const memoryPlan = (
   const left = pages - taken;
   if (left < (main?.minimum ?? 0)) {
     return refuse('sandbox/memory-minimum', {
-      evidence: `it starts with ${taken + (main?.minimum ?? 0)} pages of 64 KiB; ${pages} are allowed`,
+      evidence: `it starts with ${taken + (main?.minimum ?? 0)} pages of 64 KiB; ${pages} are allowed (memoryBytes)`,
     });
   }
   const tables = [...counts].flatMap(([module]) => module.tables);
   const table = tables.find(({ minimum }) => minimum > limits.tableElements);
   if (table !== undefined) {
     return refuse('sandbox/table-minimum', {
-      evidence: `a table of ${table.minimum} elements; ${limits.tableElements} are allowed`,
+      evidence: `a table of ${table.minimum} elements; ${limits.tableElements} are allowed (tableElements)`,
     });
   }
   const plan = new Map<CoreModule, ModuleMaxima>();

@@ -8,7 +8,8 @@ import { ok, ProblemError, type Result, refuse } from '../../problems/index.ts';
 import { readCoreModule } from '../admission/core.ts';
 import { generatedName } from '../admission/names.ts';
 import { transpileLimits } from '../limits.ts';
-import type { TranspileJob, TranspileReply } from './protocol.ts';
+import { transpilerProgram } from '../program.ts';
+import type { TranspileJob, TranspileReply, TranspileSettings } from './protocol.ts';
 import { generatorUrl, shimFolder } from './tools.ts';
 
 /** Files of a generated component by name. */
@@ -23,23 +24,23 @@ export interface TranspileBounds {
 const generatorPages = 16_384;
 const fileName = /^g(\.core([1-9][0-9]{0,3})?\.wasm|\.js)$/;
 
-/** How long the generator's compiled code outlives its last use, ms. */
+/** How long compiled code outlives its last use, ms. */
 const warmMs = 10_000;
-const warm: { generator: readonly WebAssembly.Module[] } = { generator: [] };
+const warm: { compiled: readonly WebAssembly.Module[] } = { compiled: [] };
 let cooling: NodeJS.Timeout | undefined;
 /**
  * V8 compiles a module's functions when they are called first, which is two thirds of a transpilation, and shares
- * that work between all who compile the same bytes while one of them is held. Bundles have several components.
+ * that work between all who compile the same bytes while one of them is held. Bundles have several components, and
+ * each is compiled again to be started.
  */
-const keepWarm = (generator: readonly WebAssembly.Module[]): void => {
-  warm.generator = generator;
+const keepWarm = (compiled: readonly WebAssembly.Module[]): void => {
+  warm.compiled = compiled;
   clearTimeout(cooling);
   cooling = setTimeout(() => {
-    warm.generator = [];
+    warm.compiled = [];
   }, warmMs).unref();
 };
 
-const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 const readable = (url: string): string => `--allow-fs-read=${fileURLToPath(new URL('.', url))}*`;
 
 /** Why a generated file may not be used. */
@@ -76,17 +77,12 @@ const checked = (reply: TranspileReply, bounds: TranspileBounds): Result<Generat
   return ok(files);
 };
 
-/** `component` has been read and rewritten by admission before it comes here. */
-export const transpile = (
-  component: Uint8Array,
-  bounds: TranspileBounds = transpileLimits,
-): Promise<Result<GeneratedFiles>> => {
-  const generator = generatorUrl();
-  const shim = shimFolder();
-  const job: TranspileJob = { component, generator, shim, outputBytes: bounds.outputBytes, generatorPages };
-  const { promise, resolve } = Promise.withResolvers<Result<GeneratedFiles>>();
-  const worker = new Worker(new URL(`./worker.${extension}`, import.meta.url), {
-    workerData: job,
+/** A worker that has not seen a component yet. */
+const startWorker = (heapMiB: number): Worker => {
+  const [generator, shim, program] = [generatorUrl(), shimFolder(), transpilerProgram()];
+  const settings: TranspileSettings = { generator, shim, generatorPages };
+  const worker = new Worker(program.file, {
+    workerData: settings,
     env: {},
     stdin: false,
     stdout: true,
@@ -95,12 +91,48 @@ export const transpile = (
       '--permission',
       readable(generator),
       readable(shim),
-      readable(import.meta.url),
-      readable(new URL('../admission/core.ts', import.meta.url).href),
-      readable(new URL('../../problems/index.ts', import.meta.url).href),
+      ...program.readable.map((path) => `--allow-fs-read=${path}`),
     ],
-    resourceLimits: { maxOldGenerationSizeMb: bounds.heapMiB, maxYoungGenerationSizeMb: 64 },
+    resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: 64 },
   });
+  worker.stdout.resume();
+  worker.stderr.resume();
+  return worker;
+};
+
+/** The worker that was started for a component still on its way. */
+let spare: { readonly worker: Worker; readonly lost: () => void } | undefined;
+/** Takes it; whoever takes it ends it. */
+const takeSpare = (): Worker | undefined => {
+  const taken = spare;
+  spare = undefined;
+  return taken?.worker.off('error', taken.lost).off('exit', taken.lost);
+};
+
+/**
+ * Starts a worker for a component that is being read: it loads the generator meanwhile. The answer ends it where
+ * nothing was transpiled after all.
+ */
+export const expectTranspile = (): (() => void) => {
+  if (spare === undefined) {
+    const worker = startWorker(transpileLimits.heapMiB);
+    // One that fails by itself is not used; the next one says why.
+    const lost = (): void => {
+      if (spare?.worker === worker) spare = undefined;
+    };
+    worker.on('error', lost).on('exit', lost);
+    spare = { worker, lost };
+  }
+  return () => void takeSpare()?.terminate();
+};
+
+/** `component` has been read and rewritten by admission before it comes here. */
+export const transpile = (
+  component: Uint8Array,
+  bounds: TranspileBounds = transpileLimits,
+): Promise<Result<GeneratedFiles>> => {
+  const { promise, resolve } = Promise.withResolvers<Result<GeneratedFiles>>();
+  const worker = (bounds === transpileLimits ? takeSpare() : undefined) ?? startWorker(bounds.heapMiB);
   const end = (result: Result<GeneratedFiles>): void => {
     clearTimeout(timer);
     resolve(result);
@@ -108,10 +140,8 @@ export const transpile = (
   };
   const limit = (evidence: string): Result<never> => refuse('sandbox/transpile-limit', { evidence });
   const timer = setTimeout(() => end(limit(`more than ${bounds.deadlineMs} ms`)), bounds.deadlineMs);
-  worker.stdout.resume();
-  worker.stderr.resume();
   worker.on('message', (reply: TranspileReply) => {
-    if (reply.ok) keepWarm(reply.generator);
+    if (reply.ok) keepWarm(reply.compiled);
     end(checked(reply, bounds));
   });
   worker.on('error', (error: Error & { code?: string }) =>
@@ -122,5 +152,6 @@ export const transpile = (
     ),
   );
   worker.on('exit', () => end(refuse('sandbox/transpile-failed', { evidence: 'the worker ended' })));
+  worker.postMessage({ component, outputBytes: bounds.outputBytes } satisfies TranspileJob);
   return promise;
 };

@@ -36,7 +36,7 @@ export const ledger = (limits: ComponentLimits, onBegin: (place: number) => void
     if (total > limits.effectUnits) {
       throw new HostFault(
         'sandbox/effects-limit',
-        `more than ${limits.effectUnits} UTF-16 units of text in the effects and outcome of one message`,
+        `more than ${limits.effectUnits} UTF-16 units of text in the effects and outcome of one message (effectUnits)`,
       );
     }
   };
@@ -76,7 +76,10 @@ export const ledger = (limits: ComponentLimits, onBegin: (place: number) => void
       const at = inside(effect.kind);
       const list = effects[at];
       if (list === undefined || list.length >= limits.effects) {
-        throw new HostFault('sandbox/effects-limit', `more than ${limits.effects} effects in one message`);
+        throw new HostFault(
+          'sandbox/effects-limit',
+          `more than ${limits.effects} effects in one message (effects)`,
+        );
       }
       spend(at, count);
       list.push(effect);

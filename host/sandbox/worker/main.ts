@@ -18,6 +18,7 @@ import { type Imports, releaseOf } from '../releases/index.ts';
 import { HostFault } from './arguments.ts';
 import { ledger } from './ledger.ts';
 import { glueUrl, lockDown } from './lockdown.ts';
+import { watchMemories } from './memories.ts';
 import { faultOf, type Handle, runner } from './run.ts';
 import { type ShimIo, wasiImports } from './wasi.ts';
 
@@ -32,7 +33,8 @@ const effects = ledger(start.limits, (place) => Atomics.store(cells, signal.mess
 
 const ask = (call: SyncCall): SyncAnswer => {
   post({ kind: 'call', call, message: effects.current(call.call) });
-  Atomics.wait(cells, signal.answered, 0);
+  // The call before may have been answered between the look and the wait: its notice comes now, and is not for this one.
+  while (Atomics.load(cells, signal.answered) === 0) Atomics.wait(cells, signal.answered, 0);
   Atomics.store(cells, signal.answered, 0);
   const received: { message: AnswerPost } | undefined = receiveMessageOnPort(start.answers);
   if (received === undefined) throw new HostFault('sandbox/call-failed', 'no answer came');
@@ -71,6 +73,7 @@ interface Glue {
   readonly instantiate: (
     module: (name: string) => unknown,
     imports: Imports,
+    instantiateCore: (module: WebAssembly.Module, imports?: object) => WebAssembly.Instance,
   ) => { readonly component: { readonly handle: Handle } };
 }
 
@@ -88,13 +91,14 @@ const begin = async (): Promise<void> => {
     ...(shim === undefined ? {} : wasiImports(shim, logged)),
   });
   const modules = new Map(start.modules);
+  const memories = watchMemories(start.limits.memoryBytes);
   // Taken before the lock-down, used once: an idle component need not hold what its start left behind.
   const { gc: collect } = globalThis as { gc?: (options: Readonly<Record<string, string>>) => void };
   await lockDown(start.glue);
   const glue: Glue = await import(glueUrl);
-  const { component } = glue.instantiate((name) => modules.get(name), imports);
+  const { component } = glue.instantiate((name) => modules.get(name), imports, memories.instantiate);
   if (firstFault !== undefined) throw firstFault;
-  const run = runner(component.handle, effects, { first: () => firstFault });
+  const run = runner(component.handle, effects, { first: () => firstFault }, memories.short);
   let usable = true;
   port.on('message', (batch: BatchPost) => {
     if (!usable) return;

@@ -80,7 +80,22 @@ export interface Faults {
   readonly first: () => HostFault | undefined;
 }
 
-export const runner = (handle: Handle, ledger: Ledger, faults: Faults) => {
+/**
+ * `short` says how much memory is in use where a failure is one of memory, whatever the guest made of it: to grow in vain
+ * gives it an error that it can catch, and does not tell the host.
+ */
+export const runner = (
+  handle: Handle,
+  ledger: Ledger,
+  faults: Faults,
+  short: (said: string) => string | undefined = () => undefined,
+) => {
+  const memoryFault = (said: string): Fault | undefined => {
+    const used = short(said);
+    return used === undefined
+      ? undefined
+      : { code: 'sandbox/memory', evidence: `${used}; ${said}`.slice(0, 2_000) };
+  };
   /** Stops at the first outcome that is none, or that is too long, and says whose it is. */
   const handled = (messages: readonly Message[], outcomes: readonly unknown[]): WorkerResult => {
     const all: Handled[] = [];
@@ -88,6 +103,8 @@ export const runner = (handle: Handle, ledger: Ledger, faults: Faults) => {
       try {
         const { outcome, units } = readOutcome(outcomes[place]);
         ledger.spend(place, units);
+        const fault = outcome.tag === 'failed' ? memoryFault(outcome.problem.message) : undefined;
+        if (fault !== undefined) return { ok: false, fault, trapped: id };
         all.push({ outcome, effects: ledger.effectsOf(place) });
       } catch (error) {
         return { ok: false, fault: faultOf(error, 'sandbox/outcome-invalid'), trapped: id };
@@ -111,9 +128,10 @@ export const runner = (handle: Handle, ledger: Ledger, faults: Faults) => {
       };
     } catch (error) {
       const id = ledger.known();
+      const fault = faultOf(faults.first() ?? error, 'sandbox/trap');
       return {
         ok: false,
-        fault: faultOf(faults.first() ?? error, 'sandbox/trap'),
+        fault: (fault.code === 'sandbox/trap' ? memoryFault(fault.evidence ?? '') : undefined) ?? fault,
         ...(id === undefined ? {} : { trapped: id }),
       };
     } finally {
