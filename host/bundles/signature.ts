@@ -71,7 +71,12 @@ export const makeKey = (file: string): Result<{ readonly file: string; readonly 
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     return code === 'EEXIST'
       ? refuse('bundle/key-exists', { subject: shownPath(file) })
-      : refuse('bundle/write-failed', { subject: shownPath(file), evidence: code });
+      : refuse('bundle/write-failed', {
+          message: 'The private key could not be written.',
+          subject: shownPath(file),
+          evidence: code,
+          fix: 'Name a file in a folder that exists and is yours to write, with `-o`.',
+        });
   }
   return ok({ file, key: publicText(pair.publicKey) });
 };

@@ -1,11 +1,15 @@
 /** `bundle …`: packing and looking need no station; everything else is the station's. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ok } from '../problems/index.ts';
+import { failed, ok, type Result } from '../problems/index.ts';
 import { bundleRows, bundleText, installedText, uninstalledText, verdicts } from './bundle-text.ts';
 import { counted, problemText, type Run, short, shown, table } from './output.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
+
+/** A problem of a source names it. */
+const about = <T>(source: string, found: Result<T>): Result<T> =>
+  found.ok ? found : failed({ ...found.problem, subject: found.problem.subject ?? source });
 
 const plainSink = { write: () => {}, colour: false };
 
@@ -25,8 +29,13 @@ export const addBundleCommands = (program: Command, run: Run): void => {
       const { packBundle, readKey } = await import('../bundles/index.ts');
       const key = sign === undefined ? undefined : readKey(resolve(sign));
       if (key !== undefined && !key.ok) return key;
-      const packed = await packBundle(resolve(dir), out === undefined ? undefined : resolve(out), key?.value);
-      if (!packed.ok) return packed;
+      const place = out === undefined ? undefined : resolve(out);
+      const packed = await packBundle(resolve(dir), place, key?.value);
+      if (!packed.ok)
+        return about(
+          (packed.problem.code === 'bundle/write-failed' ? place : undefined) ?? resolve(dir),
+          packed,
+        );
       const { manifest, identity, folder, signature } = packed.value;
       const { id, version, content } = manifest;
       const signed = signature === undefined ? [] : [`signed by ${signature.key}`];
@@ -84,7 +93,11 @@ export const addBundleCommands = (program: Command, run: Run): void => {
         ...problems.map((one) => problemText(one, plainSink)),
         ...warnings.map((one) => problemText(one, plainSink, 'warning:')),
         ...(station === undefined ? [] : [`station: ${station.text}`]),
-        ...unchecked.map(({ what, why }) => `not checked: ${what} (${shown(`${why.message} ${why.code}`)})`),
+        ...unchecked.map(({ what, why }) =>
+          problems.includes(why)
+            ? `not checked: ${what}`
+            : `not checked: ${what} (${shown(`${why.message} ${why.code}`)})`,
+        ),
         problems.length === 0 ? 'nothing wrong' : `${problems.length} wrong`,
       ];
       return ok({ json: found, plain: lines.join('\n'), ...(problems.length === 0 ? {} : { exit: 1 }) });
@@ -99,7 +112,7 @@ export const addBundleCommands = (program: Command, run: Run): void => {
     'bundle install my-bundle.tgz',
   ).action((src: string) =>
     run(async (io) => {
-      const installed = await ask(io, 'bundle.install', { source: resolve(src) });
+      const installed = about(resolve(src), await ask(io, 'bundle.install', { source: resolve(src) }));
       if (!installed.ok) return installed;
       // Installed, and still not all of what was meant where a component of it did not start.
       const failed = installed.value.components.some(
@@ -129,7 +142,7 @@ export const addBundleCommands = (program: Command, run: Run): void => {
           permissions.length === 0 ? { id } : { id, permissions },
           ({ permissions: changed, policyRevision }) =>
             changed.length === 0
-              ? 'nothing to change'
+              ? `nothing to change: policy grants ${shown(id)} ${name === 'grant' ? 'all of it' : 'nothing of it'}`
               : `${name === 'grant' ? 'granted' : 'revoked'}: ${changed.join(', ')}; the policy is now ${short(policyRevision)}`,
         ),
       ),

@@ -11,6 +11,7 @@ import { plainEntry } from '../../contracts/transcript.ts';
 import { packBundle } from '../bundles/index.ts';
 import { initialPolicy, readPolicy } from '../policy/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import { processLives } from '../processes/index.ts';
 import { createHome, type MethodResult, type TranscriptEntry } from '../station/index.ts';
 import { connectStation, type StationClient } from './client.ts';
 import type { Answer, Io } from './output.ts';
@@ -90,14 +91,6 @@ const inStation = async (station: StationClient, folder: string): Promise<Result
   return closed.ok ? ok({ session: session.value, entries: transcript.value.entries }) : closed;
 };
 
-const isThere = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-
 /** Asks it to stop and waits until its process is gone; kills it when that takes too long. */
 const stopStation = async ({ pid, home }: Started): Promise<void> => {
   const until = performance.now() + stopMs;
@@ -107,7 +100,7 @@ const stopStation = async ({ pid, home }: Started): Promise<void> => {
     await Promise.race([station.value.call('down', {}), late]);
     station.value.close();
   }
-  while (isThere(pid)) {
+  while (processLives(pid)) {
     if (performance.now() > until) process.kill(pid, 'SIGKILL');
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -24,8 +24,12 @@ import { typed, withHome } from './typed.ts';
 export interface MainOptions {
   /** Where the launcher keeps compiled code; a station that is started uses it too. */
   readonly compileCache?: string;
+  /** Where text goes (default: the streams of this process). */
+  readonly out?: Sink;
+  readonly err?: Sink;
 }
 
+const generalHelp = problem('cli/usage').fix;
 const noStation = new Set<string>(['station/not-running']);
 const exitFor = (found: Problem): number =>
   found.code === 'cli/usage' ? 2 : noStation.has(found.code) ? 3 : 1;
@@ -91,11 +95,16 @@ const commandIn = (args: readonly string[], program: Command): Command => {
   return at;
 };
 
-/** What is wrong with the arguments, and where help is. */
-const usage = (error: CommanderError, at: Command): Problem => {
+/** Where help for this command is. */
+const seeHelp = (at: Command): string => {
   const names: string[] = [];
   for (let command: Command | null = at; command !== null; command = command.parent)
     names.unshift(command.name());
+  return `See \`${names.join(' ')} --help\`.`;
+};
+
+/** What is wrong with the arguments, and where help is. */
+const usage = (error: CommanderError, at: Command): Problem => {
   const text =
     error.code === 'commander.help'
       ? at.parent === null
@@ -105,7 +114,7 @@ const usage = (error: CommanderError, at: Command): Problem => {
   const said = text.replace(/^error: /, '').replace(/\.?$/, '.');
   return problem('cli/usage', {
     message: `${said.slice(0, 1).toUpperCase()}${said.slice(1)}`,
-    fix: `See \`${names.join(' ')} --help\`.`,
+    fix: seeHelp(at),
   });
 };
 
@@ -120,8 +129,7 @@ const unexpected = (error: unknown): Result<never> => {
 };
 
 export const main = async (args: readonly string[], options: MainOptions = {}): Promise<number> => {
-  const out = sinkOn(process.stdout);
-  const err = sinkOn(process.stderr);
+  const { out = sinkOn(process.stdout), err = sinkOn(process.stderr) } = options;
   let exit = 0;
   const program = commandLine(async (act) => {
     const { home, json = false } = program.opts<{ home?: string; json?: boolean }>();
@@ -138,7 +146,8 @@ export const main = async (args: readonly string[], options: MainOptions = {}): 
     const answer = await act(io).catch(unexpected);
     if (answer.ok) printAnswer(answer.value, json, out);
     else {
-      const { fix, ...found } = answer.problem;
+      const { fix: known, ...found } = answer.problem;
+      const fix = known === generalHelp ? seeHelp(commandIn(args, program)) : known;
       const told = fix === undefined ? found : { ...found, fix: withHome(fix, home) };
       printProblem(told, json, out, err);
     }

@@ -1,10 +1,10 @@
 /** `policy …`: the file is the operator's; only `show` asks the station, for the policy as it reads it now. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { failed, ok, refuse } from '../problems/index.ts';
 import { homeAt } from '../station/index.ts';
-import { type Io, problemText, type Run, short, shownText } from './output.ts';
+import { counted, type Io, problemText, type Run, short, shownText } from './output.ts';
 import { example, group } from './usage.ts';
 import { answer, ask } from './with-station.ts';
 
@@ -51,7 +51,7 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
     policy
       .command('check')
       .argument('[file]', 'a policy file (default: that of the home)')
-      .description('find everything wrong with a policy'),
+      .description('find everything wrong with a policy; what it can do without is a warning, and exit 0'),
     'policy check',
     'policy check ./policy.jsonc',
   ).action((file: string | undefined) =>
@@ -63,15 +63,20 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
           message: 'This file does not exist.',
           fix: 'Name a policy file, or none: then that of the home is checked.',
         });
-      const { readPolicyFile } = await import('./policy-file.ts');
+      const { checkPolicyFile } = await import('./policy-file.ts');
       const path = file === undefined ? homeAt(io.home).policy : resolve(file);
-      const { revision, problems } = readPolicyFile(path);
+      const { revision, problems, warnings } = checkPolicyFile(path);
       return ok({
-        json: { file: path, revision, problems },
-        plain:
-          problems.length === 0
-            ? `${path}  ${short(revision)}  nothing wrong`
-            : problems.map((one) => problemText(one, plainSink)).join('\n'),
+        json: { file: path, revision, problems, warnings },
+        plain: [
+          ...problems.map((one) => problemText(one, plainSink)),
+          ...warnings.map((one) => problemText(one, plainSink, 'warning:')),
+          ...(problems.length > 0
+            ? []
+            : [
+                `${path}  ${short(revision)}  ${warnings.length === 0 ? 'nothing wrong' : `holds, with ${counted(warnings.length, 'warning')}`}`,
+              ]),
+        ].join('\n'),
         ...(problems.length === 0 ? {} : { exit: 1 }),
       });
     }),
@@ -85,6 +90,8 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
     'policy explain --agent claude --cwd ./repo',
   ).action(({ agent, cwd }: { agent: string; cwd?: string }) =>
     run(async (io) => {
+      if (cwd !== undefined && statSync(resolve(cwd), { throwIfNoEntry: false })?.isDirectory() !== true)
+        return refuse('context/workspace-missing', { subject: resolve(cwd) });
       const { explainFor } = await import('./policy-file.ts');
       const explained = explainFor(
         homeAt(io.home).policy,
@@ -118,7 +125,7 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
   ).action((path: string) =>
     run(async (io) => {
       const { changePolicy } = await import('./policy-file.ts');
-      return path === '' ? refuse('cli/usage') : changePolicy(homeAt(io.home).policy, path, undefined);
+      return changePolicy(homeAt(io.home).policy, path, undefined);
     }),
   );
 };

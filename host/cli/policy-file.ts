@@ -8,12 +8,22 @@ import {
   defaultProvider,
   openPolicySource,
   type Policy,
+  policyWarnings,
 } from '../policy/index.ts';
-import { failed, ok, type Result, refuse } from '../problems/index.ts';
+import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
 export const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
+
+/** What is wrong with a policy, and names in it that lead nowhere. */
+export const checkPolicyFile = (
+  file: string,
+): Pick<Policy, 'revision' | 'problems'> & { readonly warnings: readonly Problem[] } => {
+  const policy = readPolicyFile(file);
+  const { revision, problems } = policy;
+  return { revision, problems, warnings: policyWarnings(policy, file) };
+};
 
 export interface InstalledSkill {
   readonly name: string;

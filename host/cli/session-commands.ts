@@ -181,7 +181,6 @@ export const addSessionCommands = (program: Command, run: Run): void => {
       if (allow === deny || (deny && form !== undefined))
         return refuse('cli/usage', {
           message: 'Say either --allow or --deny; --content goes with --allow.',
-          fix: 'See `jupiter session respond --help`.',
         });
       const content = form === undefined ? ok(undefined) : jsonObject(form);
       if (!content.ok) return content;

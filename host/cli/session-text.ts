@@ -43,7 +43,8 @@ export const sessionText = (session: Session): string => {
     ...(session.title === undefined ? [] : ([['title', session.title]] as const)),
     ['workspace', session.cwd],
     ['created', when(session.createdAt)],
-    ['approve', session.approval ?? session.approve],
+    // A sentence of the transcript: the name of the setting is said by the column here.
+    ['approve', session.approval?.replace(/^approval:? /, '') ?? session.approve],
     ...(session.mode === undefined ? [] : ([['mode', session.mode.id]] as const)),
     ['usage', usageText(session.usage)],
     ['policy', short(policyRevision)],

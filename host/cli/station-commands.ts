@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ok, type Result, refuse } from '../problems/index.ts';
+import { processLives } from '../processes/index.ts';
 import { createHome, type StationStatus } from '../station/index.ts';
 import { bundleRows, eventRow } from './bundle-text.ts';
 import { type Answer, type Io, type Run, short, shown, table, when } from './output.ts';
@@ -73,22 +74,13 @@ const showStatus = async (
 /** How long a station that has stopped everything may take to end its process, ms. */
 const goneMs = 10_000;
 
-const isGone = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-};
-
 /** Answers when nothing of the station is left, its process included. */
 const stopStation = async (io: Io): Promise<Result<Answer>> => {
   const stopped = await ask(io, 'down', {});
   if (!stopped.ok) return stopped;
   const { pid } = stopped.value;
   const until = performance.now() + goneMs;
-  while (!isGone(pid)) {
+  while (processLives(pid)) {
     if (performance.now() > until)
       return refuse('station/lingers', { subject: `pid ${pid}`, evidence: `${goneMs / 1_000} s` });
     await pause(5);

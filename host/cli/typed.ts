@@ -2,7 +2,7 @@
 
 /** Commands that look at a home; of the others a home is nobody's concern. */
 const ofHome =
-  /^(init|up|down|status|session|policy|bundle (install|grant|revoke|list|verify|retry|uninstall)|skills (add|update|approve|remove|list|show))\b(?!.*--(help|home))/;
+  /^(init|up|down|status|session|policy|bundle (install|grant|revoke|list|verify|retry|uninstall)|mcp|skills (add|update|approve|remove|list|show))\b(?!.*--(help|home))/;
 
 const quoted = (word: string): string =>
   /^[\w./~:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -199,5 +199,10 @@ export const editPolicy = (
   const worse = readPolicy(bytes.encode(after.value), file).problems.find(
     ({ code, subject }) => !known.has(`${code} ${subject}`),
   );
-  return worse === undefined ? after : failed(worse);
+  return worse === undefined
+    ? after
+    : failed({
+        ...worse,
+        message: worse.message.replace(', so nothing is allowed.', '; nothing was changed.'),
+      });
 };

@@ -43,10 +43,31 @@ export const dotted = (path: readonly (string | number)[]): string =>
 const open: readonly SyntaxKind[] = [1, 3];
 const close: readonly SyntaxKind[] = [2, 4];
 const end: SyntaxKind = 17;
-const wordFor = (code: ParseErrorCode): string =>
-  printParseErrorCode(code)
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase();
+/** What the parser missed, by its code; any other code says what it met. */
+const missed: Readonly<Record<string, string>> = {
+  ValueExpected: 'a value',
+  PropertyNameExpected: 'a name in double quotes',
+  ColonExpected: '":" after the name',
+  CommaExpected: '"," before the next entry',
+  CloseBraceExpected: '"}"',
+  CloseBracketExpected: '"]"',
+  EndOfFileExpected: 'the end of the file',
+};
+const punctuation = /[{}[\]:,]/;
+const wordsFor = (
+  code: ParseErrorCode,
+  text: string,
+  offset: number,
+): Pick<SyntaxFault, 'expected' | 'found'> => {
+  const name = printParseErrorCode(code);
+  const expected = missed[name];
+  if (expected === undefined)
+    return { expected: 'JSON with comments', found: name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase() };
+  const next = text.slice(offset).trimStart().slice(0, 1);
+  if (next === '') return { expected, found: 'the end of the file' };
+  // Only what is no value is repeated: someone may have pasted a token there.
+  return { expected, found: punctuation.test(next) ? JSON.stringify(next) : 'something else' };
+};
 
 /** Where nesting passes the bound, or undefined. */
 const tooDeep = (text: string): number | undefined => {
@@ -119,12 +140,11 @@ export const readTree = (text: string): Tree => {
   }
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
-  const faults: SyntaxFault[] = errors.slice(0, faultLimit).map(({ error, offset }) => ({
-    kind: 'syntax',
-    offset,
-    expected: 'JSON with comments',
-    found: wordFor(error),
-  }));
+  // What the parser misses after the first fault of a place follows from it.
+  const first = errors.filter(({ offset }, at) => errors[at - 1]?.offset !== offset);
+  const faults: SyntaxFault[] = first
+    .slice(0, faultLimit)
+    .map(({ error, offset }) => ({ kind: 'syntax', offset, ...wordsFor(error, text, offset) }));
   if (root === undefined) {
     if (faults.length > 0) return { faults };
     return { faults: [{ kind: 'syntax', offset: 0, expected: 'an object', found: 'nothing' }] };

@@ -26,6 +26,16 @@ const signalGroup = (group: number, signal: NodeJS.Signals | 0): boolean => {
   }
 };
 
+/** Whether a process runs; one that has ended and that nobody collected does not. */
+export const processLives = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') return false;
+  }
+  return statFields(pid)?.[0] !== 'Z';
+};
+
 export interface Member {
   readonly pid: number;
   readonly zombie: boolean;

@@ -10,5 +10,6 @@ export type {
   ProcessRequest,
   RunningProcess,
 } from './edge.ts';
+export { processLives } from './group.ts';
 export { frameLines, type LineFramer } from './lines.ts';
 export { openProcesses } from './open.ts';

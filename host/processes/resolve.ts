@@ -15,9 +15,6 @@ export interface Search {
   readonly extensions?: string;
 }
 
-// In the message; the evidence holds more of it.
-const shownPathLength = 1_000;
-
 type Fitness = 'executable' | 'not-executable' | 'missing';
 
 // A look at a local file takes microseconds; waiting for it in the thread pool takes more than all of them together.
@@ -105,7 +102,7 @@ export const resolveCommand = (alias: string, command: string, search: Search): 
     subject: alias,
     message: named
       ? `The program ${JSON.stringify(alias)} was not found at ${command}.`
-      : `The program ${JSON.stringify(alias)} was not found on the station's PATH (${search.path.slice(0, shownPathLength) || 'empty'}).`,
+      : `The program ${JSON.stringify(alias)} was not found on the station's PATH.`,
     evidence: where,
   });
 };

@@ -34,7 +34,7 @@ test('policy explain of an agent the policy does not know names those it knows',
   assert.equal(problem.evidence, 'the policy names: echo');
 });
 
-test('policy explain says that policy has no program of that name, and what a server depends on', async (t) => {
+test('policy explain and policy check say that policy has no program of that name, and what a server depends on', async (t) => {
   const home = `${temporary(t)}/home`;
   await run(['--home', home, 'init']);
   await run(['--home', home, 'policy', 'set', 'mcpServers.near', '{"command": "near-server"}']);
@@ -52,6 +52,13 @@ test('policy explain says that policy has no program of that name, and what a se
     ]);
     const ran = await run(['--home', home, 'policy', 'explain', '--agent', agent]);
     assert.equal(/policy has none of that name/.test(ran.out), lacks, ran.out);
+    const check = await run(['--home', home, '--json', 'policy', 'check']);
+    const { problems, warnings } = JSON.parse(check.out);
+    assert.deepEqual([check.code, problems], [0, []], 'the policy holds: a warning is no error');
+    assert.deepEqual(
+      warnings.map(({ code, subject }: { code: string; subject: string }) => `${code} ${subject}`),
+      ['policy/unknown-alias agents.slip.program'],
+    );
     // A provider nobody knows may not hand on what is reached through the station.
     assert.match(
       ran.out,

@@ -16,6 +16,7 @@ test('a hint repeats the home that was given, for commands that have one', () =>
     ['up', 'my home', "jupiter up --home 'my home'"],
     ['session show ID', 'h', 'jupiter session show ID --home h'],
     ['bundle grant a', 'h', 'jupiter bundle grant a --home h'],
+    ['mcp list', 'h', 'jupiter mcp list --home h'],
     ['bundle pack DIR', 'h', 'jupiter bundle pack DIR'],
     ['session say --help', 'h', 'jupiter session say --help'],
     ['contracts check', 'h', 'jupiter contracts check'],
@@ -87,6 +88,7 @@ test('one station: sessions in a table, a cancel of nothing, skills in explain, 
   assert.match(list, /^session +state +agent +created +title +workspace\n/);
   assert.match(list, /idle +echo .* My work +\//);
   assert.equal(sessionRows([]).length, 1);
+  assert.match(sessionText(session), /^approve +echo does nothing/m, 'the column says what it is');
   assert.equal(
     (await bench.jupiter('session', 'cancel', session.id)).stdout,
     'no turn is running: the session is idle\n',

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, watch, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startDetached } from '../../host/cli/start.ts';
+import { processLives } from '../../host/processes/index.ts';
 import { launcher, run, temporary } from './fixtures/command.ts';
 
 /** A home without any bundle: quick to start. */
@@ -20,13 +21,6 @@ const naming = (folder: string): readonly string[] =>
   execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })
     .split('\n')
     .filter((line) => line.includes(folder));
-const isThere = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 test('up returns when the station is ready; status, a second up and down say what is so', async (t) => {
   const home = await homeOf(t);
@@ -34,7 +28,7 @@ test('up returns when the station is ready; status, a second up and down say wha
   assert.equal(up.code, 0, up.out + up.err);
   const { pid } = JSON.parse(up.out);
   assert.deepEqual(JSON.parse(up.out), { home, pid });
-  assert.ok(isThere(pid));
+  assert.ok(processLives(pid));
   if (process.platform === 'linux')
     assert.match(readFileSync(`/proc/${pid}/environ`, 'utf8'), /\0MALLOC_TRIM_THRESHOLD_=\d+\0/);
   const status = await run(['--home', home, '--json', 'status']);
@@ -44,14 +38,14 @@ test('up returns when the station is ready; status, a second up and down say wha
   writeFileSync(output, 'what it said before\n');
   const second = await run(['--home', home, '--json', 'up']);
   assert.deepEqual([second.code, JSON.parse(second.out).problem.code], [1, 'station/already-running']);
-  assert.ok(isThere(pid));
+  assert.ok(processLives(pid));
   assert.match(readFileSync(output, 'utf8'), /^what it said before/, 'of the station that runs');
   const list = await run(['--home', home, '--json', 'session', 'show', 's-nobody']);
   assert.equal(list.code, 1);
   assert.match(JSON.parse(list.out).problem.code, /\//);
   const down = await run(['--home', home, '--json', 'down']);
   assert.deepEqual([down.code, JSON.parse(down.out)], [0, { stopped: true, pid }]);
-  assert.ok(!isThere(pid), 'its process has ended');
+  assert.ok(!processLives(pid), 'its process has ended');
   assert.equal((await run(['--home', home, 'status'])).code, 3);
 });
 

@@ -80,6 +80,13 @@ const lines: readonly (readonly [line: string, code: number, says: RegExp])[] = 
   ['session cancel s', 3, /No station runs/],
   ['session close s', 3, /No station runs/],
   ['policy check /no/such/file', 1, /This file does not exist/],
+  ['policy check /', 1, /not a regular file/],
+  ['policy explain --agent a --cwd /no/such', 1, /context\/workspace-missing/],
+  ['mcp list', 3, /`jupiter up --home/],
+  ['status --follow', 2, /`jupiter status --help`/],
+  ['contracts check --repo /no/such', 2, /`jupiter contracts check --help`/],
+  ['bundle pack tests/policy', 1, /subject: +\/\S+\n[\s\S]*bundle\/manifest-missing/],
+  ['bundle keygen -o /no/such/key.pem', 1, /private key could not be written[\s\S]*with `-o`/],
   ['session respond --help', 0, /respond s-1 r1 --allow/],
   ['policy set agents.a.program x', 1, /policy\//],
   ['bundle diagnose /no/such/folder', 1, /bundle\/folder-missing/],
@@ -132,7 +139,9 @@ test('policy set and unset change the file, keep its comments, and say the new r
   assert.match(text(), /"approve": "auto"/);
   assert.match(text(), /\/\/ What this station allows/);
   const wrong = await run(['--home', home, '--json', 'policy', 'set', 'agents.echo.approve', 'perhaps']);
-  assert.equal(JSON.parse(wrong.out).problem.code, 'policy/wrong-value');
+  const { code, message } = JSON.parse(wrong.out).problem;
+  assert.equal(code, 'policy/wrong-value');
+  assert.match(message, /nothing was changed\.$/);
   const unset = await run(['--home', home, '--json', 'policy', 'unset', 'agents.echo.approve']);
   assert.equal(unset.code, 0);
   assert.notEqual(JSON.parse(unset.out).revision, JSON.parse(set.out).revision);

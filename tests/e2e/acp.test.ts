@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TranscriptEntry } from '../../contracts/transcript.ts';
-import { fixtureAgent, openBench, probePolicy, processesNaming } from './harness.ts';
+import { fixtureAgent, looked, openBench, probePolicy, processesNaming } from './harness.ts';
 
 interface Shown {
   readonly id: string;
@@ -104,13 +104,11 @@ test('agents that misbehave', async (t) => {
   };
   const told = ({ entries }: Said, role = 'agent') =>
     entries.filter((entry) => entry.role === role).map(({ text }) => text);
-  const pending = async (id: string, count = 1): Promise<Shown['pending']> => {
-    for (let tries = 0; tries < 100; tries += 1) {
+  const pending = (id: string, count = 1): Promise<Shown['pending']> =>
+    looked(async () => {
       const shown = await show(id);
-      if (shown.pending.length >= count) return shown.pending;
-    }
-    throw new Error('no request came');
-  };
+      return shown.pending.length >= count ? shown.pending : undefined;
+    });
   const log = () => {
     const folder = join(bench.home, 'logs');
     return readdirSync(folder)
@@ -122,7 +120,7 @@ test('agents that misbehave', async (t) => {
   const givenUp = (async () => {
     const { id } = await create('late');
     const said = say(id);
-    while ((await show(id)).state !== 'running');
+    await looked(async () => ((await show(id)).state === 'running' ? true : undefined));
     await bench.ask('session', 'cancel', id);
     await said;
     return id;

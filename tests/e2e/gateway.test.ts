@@ -8,7 +8,16 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
-import { type Bench, everyFile, firstPartyGrants, followJupiter, openBench, repository } from './harness.ts';
+import {
+  type Bench,
+  compiled,
+  everyFile,
+  firstPartyGrants,
+  followJupiter,
+  looked,
+  openBench,
+  repository,
+} from './harness.ts';
 
 const node = process.execPath;
 const caller = join(repository, 'tests', 'fixtures', 'agents', 'caller.ts');
@@ -38,8 +47,8 @@ const policy = (more: Record<string, unknown> = {}, args: readonly string[] = []
   grants: firstPartyGrants,
   agents: { caller: { program: 'caller' }, other: { program: 'caller' } },
   programs: {
-    caller: { command: node, args: [caller, ...args], inherit: ['PATH'], trust: 'full' },
-    desk: { command: node, args: [desk], inherit: ['DESK_SECRET'], trust: 'full' },
+    caller: { command: node, args: [...compiled, caller, ...args], inherit: ['PATH'], trust: 'full' },
+    desk: { command: node, args: [...compiled, desk], inherit: ['DESK_SECRET'], trust: 'full' },
   },
   servers: {
     desk: {
@@ -76,12 +85,11 @@ const say = async (bench: Bench, id: string, ...lines: readonly string[]): Promi
 };
 const handed = (bench: Bench): Handed[] => JSON.parse(bench.read('handed.json'));
 /** Waits until the station says that it is connected: its tools are listed from then on. */
-const connected = async (bench: Bench, name = 'desk'): Promise<void> => {
-  for (;;) {
+const connected = (bench: Bench, name = 'desk'): Promise<true> =>
+  looked(async () => {
     const { servers } = await bench.ask<{ servers: { name: string; status: string }[] }>('mcp', 'list');
-    if (servers.find((one) => one.name === name)?.status === 'connected') return;
-  }
-};
+    return servers.some((one) => one.name === name && one.status === 'connected') ? true : undefined;
+  });
 /** The first request in a session's queue, once it is there. */
 const pending = async (t: TestContext, bench: Bench, id: string): Promise<Session['pending'][number]> => {
   const follow = followJupiter(t, ['--home', bench.home, '--json', 'session', 'transcript', id, '--follow']);
@@ -92,7 +100,7 @@ const pending = async (t: TestContext, bench: Bench, id: string): Promise<Sessio
 };
 
 const startDesk = async (t: TestContext): Promise<string> => {
-  const child = spawn(node, [desk, 'http'], {
+  const child = spawn(node, [...compiled, desk, 'http'], {
     env: { PATH: process.env['PATH'] ?? '', DESK_TOKEN: bearer },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -289,12 +297,12 @@ test('M11, M12, M13: a server has what its entry declares and nothing else, and 
       mcpServers: {
         'Plain Desk (local)': {
           command: node,
-          args: [desk],
+          args: [...compiled, desk],
           // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how variables are written
           env: { DESK_SECRET: '${DESK_SECRET}', LITERAL: 'literal-secret-99' },
         },
         // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how variables are written
-        unset: { command: node, args: [desk], env: { DESK_SECRET: '${NOWHERE_SET}' } },
+        unset: { command: node, args: [...compiled, desk], env: { DESK_SECRET: '${NOWHERE_SET}' } },
       },
       permissions: { allow: ['mcp__Plain Desk (local)', 'mcp__desk'] },
     },
@@ -375,7 +383,7 @@ test("a project's servers are started only where policy trusts its folder", asyn
   mkdirSync(join(bench.workspace, '.jupiter'));
   bench.file(
     '.jupiter/settings.jsonc',
-    JSON.stringify({ mcpServers: { house: { command: node, args: [desk] } } }),
+    JSON.stringify({ mcpServers: { house: { command: node, args: [...compiled, desk] } } }),
   );
   const before = await create(bench);
   const house = before.provisioning.servers.find(({ name }) => name === 'house');

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { packBundle } from '../../host/bundles/index.ts';
+import { main } from '../../host/cli/main.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 export const repository = root;
@@ -48,6 +49,9 @@ const keepTranspiled = (cache: string): void => {
 /** Longest time one command may take, ms. */
 const commandMs = 60_000;
 
+/** Commands whose process matters: what it starts inherits of it, or it ends by a signal. */
+const ofItsOwn = new Set(['up', 'demo', 'skills', 'component', 'contracts']);
+
 export interface Bench {
   readonly home: string;
   readonly workspace: string;
@@ -79,7 +83,12 @@ export const openBench = (
   const userHome = options.ownHome === true ? join(dir, 'user') : (process.env['HOME'] ?? '');
   if (options.ownHome === true) mkdirSync(userHome);
   const env = { HOME: userHome, ...options.env };
-  const jupiter = (...args: readonly string[]) => runJupiter(['--home', home, ...args], env);
+  // A command that only asks the station is run here: it has the same arguments, text and exit code as in a process of its
+  // own, which tests/cli starts, and most of the time of one was its start.
+  const jupiter = (...args: readonly string[]) =>
+    args.some((word) => ofItsOwn.has(word))
+      ? runJupiter(['--home', home, ...args], env)
+      : runHere(['--home', home, ...args]);
   const asking =
     (accepted: (run: Run) => boolean) =>
     async <T>(...args: readonly string[]): Promise<T> => {
@@ -115,6 +124,23 @@ export const openBench = (
   return bench;
 };
 
+const runHere = async (args: readonly string[]): Promise<Run> => {
+  let [stdout, stderr] = ['', ''];
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error(`jupiter ${args.join(' ')} took longer than ${commandMs} ms`)),
+    commandMs,
+  );
+  const code = await Promise.race([
+    late.promise,
+    main(args, {
+      out: { colour: false, write: (text) => (stdout += text) },
+      err: { colour: false, write: (text) => (stderr += text) },
+    }),
+  ]).finally(() => clearTimeout(timer));
+  return { code, stdout, stderr, json: () => JSON.parse(stdout) as Record<string, unknown> };
+};
+
 export const runJupiter = (args: readonly string[], env: Record<string, string> = {}): Promise<Run> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [join(root, 'bin', 'jupiter.mjs'), ...args], {
@@ -138,6 +164,8 @@ export const runJupiter = (args: readonly string[], env: Record<string, string> 
   });
 
 const node = process.execPath;
+/** Arguments of Node for a fixture in TypeScript, which starts in two thirds of the time with them. */
+export const compiled = ['--import', join(root, 'tests', 'fixtures', 'compiled.mjs')] as const;
 export const demoAgent = join(root, 'demo', 'agent.ts');
 export const demoProbe = join(root, 'demo', 'probe.ts');
 export const fixtureAgent = join(root, 'tests', 'fixtures', 'agents', 'agent.mjs');
@@ -158,9 +186,14 @@ export const probePolicy = (more: Record<string, unknown> = {}) => ({
     echo: { program: 'echo', provider: 'bearpunch.echo:echo' },
   },
   programs: {
-    'claude-acp': { command: node, args: [demoAgent], inherit: ['PATH', 'CANARY_TOKEN'], trust: 'full' },
-    'some-agent': { command: node, args: [demoAgent], inherit: ['PATH'], trust: 'full' },
-    probe: { command: node, args: [demoProbe], trust: 'full' },
+    'claude-acp': {
+      command: node,
+      args: [...compiled, demoAgent],
+      inherit: ['PATH', 'CANARY_TOKEN'],
+      trust: 'full',
+    },
+    'some-agent': { command: node, args: [...compiled, demoAgent], inherit: ['PATH'], trust: 'full' },
+    probe: { command: node, args: [...compiled, demoProbe], trust: 'full' },
   },
   servers: {
     probe: {
@@ -227,6 +260,15 @@ export const eventsOf = async (bench: Bench): Promise<readonly string[]> => {
     '500',
   );
   return events.map(({ kind, subject }) => `${kind} ${subject}`);
+};
+
+/** Looks until there is something to see; between two looks the station has the processor. */
+export const looked = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+  for (;;) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
 };
 
 /** A command that follows: its lines of JSON as they come. Ends with the test, or by `stop`. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { processLives } from '../../host/processes/index.ts';
 import { fixtureAgent, openBench, probePolicy, processesNaming, skillBundle, skillText } from './harness.ts';
 
 interface Summary {
@@ -14,17 +15,10 @@ const random = (seed: number) => () => {
   return seed / 2_147_483_648;
 };
 
-/** Ends exactly the process the station named as its own, and waits until the operating system has forgotten it. */
+/** Ends exactly the process the station named as its own, and waits until it has ended. */
 const killStation = async (pid: number): Promise<void> => {
   process.kill(pid, 'SIGKILL');
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  while (processLives(pid)) await new Promise((resolve) => setImmediate(resolve));
 };
 
 test('killed at 20 random moments under load, the station loses nothing it confirmed and shows every session truly', async (t) => {

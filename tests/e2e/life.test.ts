@@ -5,7 +5,15 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { TranscriptEntry } from '../../contracts/transcript.ts';
-import { type Bench, fixtureAgent, openBench, probePolicy, processesNaming, repository } from './harness.ts';
+import {
+  type Bench,
+  fixtureAgent,
+  looked,
+  openBench,
+  probePolicy,
+  processesNaming,
+  repository,
+} from './harness.ts';
 
 interface Shown {
   readonly id: string;
@@ -145,12 +153,11 @@ test('C7: a client that leaves changes nothing, and another one picks up', async
     [join(repository, 'bin', 'jupiter.mjs'), '--home', bench.home, 'session', 'say', id, 'go', '--wait'],
     { stdio: 'ignore' },
   );
-  let request: string | undefined;
-  while (request === undefined) request = (await show(id)).pending[0]?.request;
+  const request = await looked(async () => (await show(id)).pending[0]?.request);
   client.kill('SIGKILL');
   await once(client, 'exit');
   assert.equal((await show(id)).state, 'running');
   await bench.ask('session', 'respond', id, request, '--allow');
-  while ((await show(id)).state === 'running');
+  await looked(async () => ((await show(id)).state === 'running' ? undefined : true));
   assert.deepEqual(of('agent', await transcript(id)), ['answered once']);
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { processLives } from '../../host/processes/index.ts';
 import { componentBundle, hostile, stillborn, witness } from '../fixtures/components/bundles.ts';
 import { type Bench, eventsOf, firstPartyGrants, openBench } from './harness.ts';
 
@@ -313,16 +314,9 @@ test('W14: down while a call outlasts the bound: the answer says so, and the sta
   const { problem } = answer.json() as unknown as { problem: Problem };
   assert.equal(problem.code, 'station/draining');
   assert.match(problem.evidence ?? '', /test\.pair:alpha: \d+ in flight/);
-  const alive = () => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
   const end = Date.now() + 30_000;
-  while (alive() && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100));
-  assert.equal(alive(), false);
+  while (processLives(pid) && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(processLives(pid), false);
   assert.equal((await bench.jupiter('status')).code, 3, 'nobody is there any more');
 });
 

@@ -99,7 +99,7 @@ test('M14: what is wrong with an entry is said of the kind it means to be, and n
 
 test('M14: a file that is none, and names that are none', () => {
   for (const [text, evidence] of [
-    ['{ "mcpServers": ', /^f:1:\d+: expected JSON with comments/],
+    ['{ "mcpServers": ', /^f:1:\d+: expected a value, found the end of the file/],
     ['', /^f:1:1: expected/],
     ['[]', 'f:1:1: expected an object, found something else'],
     ['{ "mcpServers": [] }', 'f:1:3: expected an object, found something else'],

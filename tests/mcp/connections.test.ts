@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { Answered, Json } from '../../host/mcp/index.ts';
 import { problem } from '../../host/problems/index.ts';
+import { processLives } from '../../host/processes/index.ts';
 import { openRedactor } from '../../host/state/index.ts';
-import { alive, fixture, openDialled, program, raw, script } from './dialled.ts';
+import { fixture, openDialled, program, raw, script } from './dialled.ts';
 
 const resultOf = (answered: Answered): Json => {
   assert.ok('result' in answered, JSON.stringify(answered));
@@ -52,10 +53,10 @@ test('M9: reconnected ten times, exactly one program lives, and none after the e
   const pids = desk
     .journalled()
     .flatMap((line) => (line.startsWith('start ') ? [Number(line.slice(6))] : []));
-  assert.equal(pids.filter(alive).length, 1);
+  assert.equal(pids.filter(processLives).length, 1);
   assert.equal(desk.processes.running(), 1);
   await desk.connections.close();
-  assert.equal(pids.filter(alive).length, 0);
+  assert.equal(pids.filter(processLives).length, 0);
   const unknown = desk.connections.reconnect('policy/other');
   assert.ok(!unknown.ok && unknown.problem.code === 'connections/unknown');
 });
@@ -375,13 +376,13 @@ test('M19: one that ignores SIGTERM and has a grandchild is gone with its group'
       .flatMap((line) => /^(?:start|grandchild) (\d+)$/.exec(line)?.slice(1).map(Number) ?? []);
   const deaf = pidsIn(desk.journal);
   const stays = pidsIn(`${desk.journal}-stays`);
-  assert.equal([...deaf, ...stays].filter(alive).length, 3);
+  assert.equal([...deaf, ...stays].filter(processLives).length, 3);
   // Changed and let go: the new one begins when the old group is gone.
   desk.connections.reconcile([raw('deaf', { journal: desk.journal, tools: [] })]);
   await desk.connected('deaf');
-  assert.deepEqual(deaf.filter(alive), []);
+  assert.deepEqual(deaf.filter(processLives), []);
   await desk.connections.close();
-  assert.deepEqual([...pidsIn(desk.journal), ...stays].filter(alive), []);
+  assert.deepEqual([...pidsIn(desk.journal), ...stays].filter(processLives), []);
   assert.equal(desk.processes.running(), 0);
 });
 

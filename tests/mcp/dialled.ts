@@ -66,16 +66,6 @@ export interface Desk {
   readonly seen: readonly string[];
 }
 
-export const alive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    // A zombie that nobody collects is gone.
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-};
-
 const quick = { backoffMs: 20, mostBackoffMs: 100, debounceMs: 20, mostDebounceMs: 100 };
 
 export const openDialled = async (

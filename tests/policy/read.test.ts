@@ -87,9 +87,9 @@ const server = (over: string): string =>
 
 describe('a policy with a problem grants nothing and says where', () => {
   const wrong: readonly (readonly [string, string, string])[] = [
-    ['', 'policy/syntax', 'policy.jsonc:1:1: expected JSON with comments, found value expected'],
+    ['', 'policy/syntax', 'policy.jsonc:1:1: expected a value, found the end of the file'],
     ['// only a comment', 'policy/syntax', 'policy.jsonc:1:18:'],
-    ['{"grants": {}', 'policy/syntax', 'policy.jsonc:1:14: expected JSON with comments, found close brace'],
+    ['{"grants": {}', 'policy/syntax', 'policy.jsonc:1:14: expected "}", found the end of the file'],
     ['{} {}', 'policy/syntax', 'policy.jsonc:1:4:'],
     ['[]', 'policy/wrong-type', 'policy.jsonc:1:1: expected an object, found a list'],
     ['{"a": 1}', 'policy/unknown-key', 'policy.jsonc:1:2: expected only known keys, found the key "a"'],

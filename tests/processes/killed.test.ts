@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gateArguments, gateText } from '../../host/processes/gate.ts';
-import { openProcesses } from '../../host/processes/index.ts';
+import { openProcesses, processLives } from '../../host/processes/index.ts';
 import { temporary, vanished } from './fixtures/setup.ts';
 
 interface Station {
@@ -46,14 +46,6 @@ const killed = async ({ child }: Station): Promise<void> => {
   child.kill('SIGKILL');
   await once(child, 'exit');
 };
-const alive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-
 test('C6: the station is killed: the watchdog ends a group that ignores SIGTERM', async (t) => {
   const found = await station(t);
   await killed(found);
@@ -80,7 +72,7 @@ test('C6: station and watchdog are killed: the next one ends what they left, and
   process.kill(found.watchdog, 'SIGSTOP');
   await killed(found);
   process.kill(found.watchdog, 'SIGKILL');
-  assert.ok(alive(found.group));
+  assert.ok(processLives(found.group));
   await openProcesses({ run: found.run });
   await vanished(found.group, 0);
   assert.deepEqual(readdirSync(found.run), []);
@@ -95,7 +87,7 @@ test('C6: a leftover whose leader has gone is known by the output it still holds
   process.kill(found.watchdog, 'SIGKILL');
   process.kill(found.group, 'SIGKILL');
   const until = performance.now() + 8_000;
-  while (alive(found.group) && performance.now() < until) await new Promise((r) => setTimeout(r, 5));
+  while (processLives(found.group) && performance.now() < until) await new Promise((r) => setTimeout(r, 5));
   await openProcesses({ run: found.run });
   await vanished(found.group, 0);
 });
@@ -151,7 +143,7 @@ test('a note about a number that belongs to somebody else by now ends nobody', a
   for (const [name, text] of notes) {
     writeFileSync(join(run, `group-${group}.json`), text);
     await openProcesses({ run });
-    assert.ok(alive(group), name);
+    assert.ok(processLives(group), name);
     assert.deepEqual(readdirSync(run), [], name);
   }
 });

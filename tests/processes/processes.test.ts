@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
-import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
-import type { ProcessRequest } from '../../host/processes/index.ts';
-import { follow, isThere, room, temporary, vanished } from './fixtures/setup.ts';
+import { type ProcessRequest, processLives } from '../../host/processes/index.ts';
+import { follow, room, temporary, vanished } from './fixtures/setup.ts';
 
 test('a child gets exactly the environment, arguments and directory of the request', async (t) => {
   const place = await room(t);
@@ -100,7 +103,7 @@ test('a reader that pauses holds nothing back once the program has exited', asyn
       const { pid, pause, resume } = started.value;
       pause();
       // While it runs it must be able to write; after it has exited nobody calls `resume` any more.
-      if (isThere(pid)) setTimeout(resume, 5);
+      if (processLives(pid)) setTimeout(resume, 5);
     },
     onExit: exit.resolve,
   });
@@ -194,7 +197,11 @@ test("C15: the search uses the station's PATH, and no relative entry of it", asy
   };
   const refused = await place.processes.start({ ...request, env: { PATH: place.cwd } });
   assert.equal(!refused.ok && refused.problem.code, 'process/not-found');
-  assert.ok(!refused.ok && refused.problem.message.includes(process.env.PATH), 'the message names the PATH');
+  assert.ok(
+    !refused.ok && refused.problem.evidence?.includes(process.env.PATH),
+    'the evidence names the PATH',
+  );
+  assert.ok(!refused.problem.message.includes(place.cwd), 'and it alone');
   process.env.PATH = `${place.cwd}:${path}`;
   const child = await follow(place, '', { command: 'planted', args: [] });
   await child.exit;
@@ -329,7 +336,7 @@ test('a daemon of one program is not ended with another, though that was told it
   });
   await other.exit;
   assert.notEqual(other.lines[0], told, 'each start has a mark of its own');
-  assert.equal(isThere(escaped), true);
+  assert.equal(processLives(escaped), true);
 });
 
 test('a process that cleared its environment and left cannot hold the exit back by keeping the output open', async (t) => {
@@ -343,5 +350,26 @@ test('a process that cleared its environment and left cannot hold the exit back 
   const began = performance.now();
   await child.exit;
   assert.ok(performance.now() - began < 10_000);
-  assert.equal(isThere(escaped), true, 'nothing says that it is ours');
+  assert.equal(processLives(escaped), true, 'nothing says that it is ours');
+});
+
+test('a process that has ended and that nobody collected does not live', {
+  skip: process.platform !== 'linux',
+}, async (t) => {
+  // `sleep` takes the place of the shell, which would collect its child.
+  const child = spawn('sh', ['-c', 'sh -c "read -r x" <&3 & echo $!; exec sleep 20'], {
+    stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = await once((child.stdout as Readable).setEncoding('utf8'), 'data');
+  const pid = Number(line);
+  assert.equal(processLives(pid), true);
+  while (readFileSync(`/proc/${child.pid}/comm`, 'utf8') !== 'sleep\n')
+    await new Promise((resolve) => setImmediate(resolve));
+  (child.stdio[3] as Writable).end('go\n');
+  const end = performance.now() + 5_000;
+  while (processLives(pid) && performance.now() < end) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(processLives(pid), false);
+  assert.equal(process.kill(pid, 0), true, 'the system still knows it');
+  assert.equal(processLives(child.pid ?? 0), true);
 });

@@ -127,7 +127,7 @@ export const bundle = codes({
   },
   'bundle/pack-target': {
     message: 'The bundle cannot be written to this place.',
-    fix: 'Name a folder that does not exist yet, outside the bundle.',
+    fix: 'Name a new file or folder outside the bundle, below a folder that exists, or one that holds a whole bundle.',
   },
   'bundle/write-failed': {
     message: 'The bundle could not be written.',

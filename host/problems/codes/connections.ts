@@ -86,7 +86,7 @@ export const connections = codes({
   },
   'connections/no-transport': {
     message: 'Policy does not hold what is needed to reach the server.',
-    fix: 'See the evidence, and correct `policy.jsonc`.',
+    fix: 'Correct the entry of `policy.jsonc` that the evidence names; `jupiter policy check` finds all such.',
   },
   'connections/name-taken': {
     message: 'A server of this name exists in an outer layer, which a project or a session cannot replace.',
@@ -98,7 +98,7 @@ export const connections = codes({
   },
   'connections/file-unreadable': {
     message: 'The file of servers cannot be read.',
-    fix: 'See the evidence.',
+    fix: 'Name a file this user can read, of JSON with comments; correct the place in the evidence.',
   },
   'connections/file-without-servers': {
     message: 'The file has no key "mcpServers".',

@@ -45,6 +45,10 @@ export const policy = codes({
     message: 'A value in the policy cannot be used, so nothing is allowed.',
     fix: 'Write what is expected there.',
   },
+  'policy/unknown-alias': {
+    message: 'The policy has no entry of this name; what needs it is withheld.',
+    fix: 'Correct the name, or add the entry it stands for.',
+  },
   'policy/unwritable': {
     message: 'The policy file could not be written; nothing was changed.',
     fix: 'Check free space and permissions.',
