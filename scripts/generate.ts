@@ -38,7 +38,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 
 const typeOf = (shape: Shape): string => {
   const options = shape.anyOf ?? shape.oneOf;
-  if (options !== undefined) return options.map(typeOf).join(' or ');
+  if (options !== undefined) return [...new Set(options.map(typeOf))].join(' or ');
   if (shape.const !== undefined) return JSON.stringify(shape.const);
   if (shape.enum !== undefined) return shape.enum.map((value) => JSON.stringify(value)).join(', ');
   if (shape.type === 'array')

@@ -140,6 +140,7 @@ export const openProcessCapability = (ports: ProcessPorts): ProcessCapability =>
     if (program === undefined) {
       return problem('process/program-unknown', {
         subject: one.program,
+        message: `The program ${JSON.stringify(one.program)} is not in the policy.`,
         evidence:
           policy.problems.length > 0
             ? 'the policy cannot be read'

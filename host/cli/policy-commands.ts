@@ -63,9 +63,9 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
           message: 'This file does not exist.',
           fix: 'Name a policy file, or none: then that of the home is checked.',
         });
-      const { readPolicyFile } = await import('./policy-file.ts');
+      const { policyFindings } = await import('./policy-file.ts');
       const path = file === undefined ? homeAt(io.home).policy : resolve(file);
-      const { revision, problems } = readPolicyFile(path);
+      const { revision, problems } = policyFindings(path);
       return ok({
         json: { file: path, revision, problems },
         plain:

@@ -6,6 +6,7 @@ import {
   type Agent,
   changePolicyFile,
   defaultProvider,
+  looseProblems,
   openPolicySource,
   type Policy,
 } from '../policy/index.ts';
@@ -14,6 +15,15 @@ import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
 export const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
+
+/** All that is wrong: what keeps the policy from granting anything, or else what it refers to and lacks. */
+export const policyFindings = (file: string): Pick<Policy, 'revision' | 'problems'> => {
+  const policy = readPolicyFile(file);
+  return {
+    revision: policy.revision,
+    problems: policy.problems.length > 0 ? policy.problems : looseProblems(policy, file),
+  };
+};
 
 export interface InstalledSkill {
   readonly name: string;

@@ -18,6 +18,10 @@ const stateText = ({ state, reason, attached }: Session): string => {
   return state === 'idle' && !attached ? 'idle; the agent is started again at the next prompt' : state;
 };
 
+/** The setting, and how it reached the agent; the transcript says it as a sentence that begins with both words. */
+const approvalText = ({ approve, approval }: Session): string =>
+  approval?.replace(/^approval /, '') ?? approve;
+
 const section = (
   title: string,
   rows: readonly (readonly (string | number | undefined)[])[],
@@ -43,7 +47,7 @@ export const sessionText = (session: Session): string => {
     ...(session.title === undefined ? [] : ([['title', session.title]] as const)),
     ['workspace', session.cwd],
     ['created', when(session.createdAt)],
-    ['approve', session.approval ?? session.approve],
+    ['approve', approvalText(session)],
     ...(session.mode === undefined ? [] : ([['mode', session.mode.id]] as const)),
     ['usage', usageText(session.usage)],
     ['policy', short(policyRevision)],

@@ -29,6 +29,7 @@ export {
 } from './mcp-entry.ts';
 export { type Permission, permissionFor, permissions } from './permissions.ts';
 export { defaultProvider, readPolicy } from './read.ts';
+export { looseProblems } from './references.ts';
 export { policySchema } from './schema.ts';
 export { type NamedEntry, readServersFile, type ServersFile } from './servers-file.ts';
 export { shownPolicy } from './shown.ts';

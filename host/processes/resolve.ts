@@ -15,7 +15,7 @@ export interface Search {
   readonly extensions?: string;
 }
 
-// In the message; the evidence holds more of it.
+// In a message.
 const shownPathLength = 1_000;
 
 type Fitness = 'executable' | 'not-executable' | 'missing';
@@ -106,6 +106,6 @@ export const resolveCommand = (alias: string, command: string, search: Search): 
     message: named
       ? `The program ${JSON.stringify(alias)} was not found at ${command}.`
       : `The program ${JSON.stringify(alias)} was not found on the station's PATH (${search.path.slice(0, shownPathLength) || 'empty'}).`,
-    evidence: where,
+    evidence: named ? where : `command ${command}`,
   });
 };

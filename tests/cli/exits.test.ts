@@ -34,7 +34,7 @@ test('policy explain of an agent the policy does not know names those it knows',
   assert.equal(problem.evidence, 'the policy names: echo');
 });
 
-test('policy explain says that policy has no program of that name, and what a server depends on', async (t) => {
+test('policy explain and policy check say that policy has no program of that name, and what a server depends on', async (t) => {
   const home = `${temporary(t)}/home`;
   await run(['--home', home, 'init']);
   await run(['--home', home, 'policy', 'set', 'mcpServers.near', '{"command": "near-server"}']);
@@ -52,6 +52,13 @@ test('policy explain says that policy has no program of that name, and what a se
     ]);
     const ran = await run(['--home', home, 'policy', 'explain', '--agent', agent]);
     assert.equal(/policy has none of that name/.test(ran.out), lacks, ran.out);
+    const checked = await run(['--home', home, '--json', 'policy', 'check']);
+    const [found] = JSON.parse(checked.out).problems;
+    assert.deepEqual(
+      [checked.code, found.code, found.subject],
+      [1, 'policy/loose-end', 'agents.slip.program'],
+    );
+    assert.match(found.evidence, /policy\.jsonc:\d+:\d+: expected a name under `programs`/);
     // A provider nobody knows may not hand on what is reached through the station.
     assert.match(
       ran.out,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { initialPolicy, type Policy, readPolicy } from '../../host/policy/index.ts';
+import { initialPolicy, looseProblems, type Policy, readPolicy } from '../../host/policy/index.ts';
 
 const read = (text: string): Policy => readPolicy(new TextEncoder().encode(text), 'policy.jsonc');
 const lines = ({ problems }: Policy): readonly string[] =>
@@ -62,6 +62,28 @@ describe('a policy that can be read', () => {
   });
   it('an alias that refers to nothing is no problem of the policy', () => {
     assert.equal(policy.servers.get('far')?.transport.type, 'http');
+  });
+  it('and is a loose end of it, with its place; so is every other reference that leads nowhere', () => {
+    const told = (text: string): readonly string[] =>
+      looseProblems(read(text), 'p').map(({ code, subject, evidence }) => `${code} ${subject} ${evidence}`);
+    assert.deepEqual(told(whole), [
+      'policy/loose-end servers.far.transport.origin p:18:45: expected a name under `origins` (n, o), found "gone"',
+    ]);
+    const server = (transport: string, agent: string): string =>
+      `{"transport": ${transport}, "consumers": {"sessions": ["${agent}"]}, "exposure": "direct"}`;
+    assert.deepEqual(
+      told(`{"agents": {"a": {"program": "p"}, "b": {"program": "p", "provider": "x.y:z"}}, "programs": {"weak": {"command": "c"}},
+"servers": {"s": ${server('{"type": "stdio", "program": "q"}', 'a')}, "t": ${server('{"type": "stdio", "program": "weak"}', 'c')}},
+"signatures": [{"prefix": "a", "key": "k"}]}`),
+      [
+        'policy/loose-end agents.a.program p:1:19: expected a name under `programs` (weak), found "p"',
+        'policy/loose-end servers.s.transport.program p:2:50: expected a name under `programs` (weak), found "q"',
+        'policy/loose-end servers.t.transport.program p:2:161: expected a program with "trust": "full", found "weak"',
+        'policy/loose-end servers.t.consumers.sessions[0] p:2:208: expected a name under `agents` (a, b), found "c"',
+        'policy/loose-end signatures[0].key p:3:32: expected a name under `keys`, found "k"',
+      ],
+    );
+    assert.deepEqual([told(initialPolicy), told('{"agents": 3}')], [[], []]);
   });
   it('has the digest of its bytes as revision', () => {
     assert.equal(policy.revision, createHash('sha256').update(whole).digest('hex'));

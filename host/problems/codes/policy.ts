@@ -45,6 +45,10 @@ export const policy = codes({
     message: 'A value in the policy cannot be used, so nothing is allowed.',
     fix: 'Write what is expected there.',
   },
+  'policy/loose-end': {
+    message: 'The policy refers to what it does not have; what needs it is withheld, the rest works.',
+    fix: 'Add what is expected there, or correct the name.',
+  },
   'policy/unwritable': {
     message: 'The policy file could not be written; nothing was changed.',
     fix: 'Check free space and permissions.',
