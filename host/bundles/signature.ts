@@ -71,7 +71,12 @@ export const makeKey = (file: string): Result<{ readonly file: string; readonly 
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     return code === 'EEXIST'
       ? refuse('bundle/key-exists', { subject: shownPath(file) })
-      : refuse('bundle/write-failed', { subject: shownPath(file), evidence: code });
+      : refuse('bundle/write-failed', {
+          subject: shownPath(file),
+          message: 'The key could not be written.',
+          evidence: code,
+          fix: 'Check that the folder exists, and who may write there.',
+        });
   }
   return ok({ file, key: publicText(pair.publicKey) });
 };

@@ -1,5 +1,5 @@
 /** `policy …`: the file is the operator's; only `show` asks the station, for the policy as it reads it now. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { failed, ok, refuse } from '../problems/index.ts';
@@ -85,6 +85,8 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
     'policy explain --agent claude --cwd ./repo',
   ).action(({ agent, cwd }: { agent: string; cwd?: string }) =>
     run(async (io) => {
+      if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true)
+        return refuse('context/workspace-missing', { subject: resolve(cwd) });
       const { explainFor } = await import('./policy-file.ts');
       const explained = explainFor(
         homeAt(io.home).policy,
@@ -118,7 +120,7 @@ export const addPolicyCommands = (program: Command, run: Run): void => {
   ).action((path: string) =>
     run(async (io) => {
       const { changePolicy } = await import('./policy-file.ts');
-      return path === '' ? refuse('cli/usage') : changePolicy(homeAt(io.home).policy, path, undefined);
+      return changePolicy(homeAt(io.home).policy, path, undefined);
     }),
   );
 };

@@ -199,5 +199,7 @@ export const editPolicy = (
   const worse = readPolicy(bytes.encode(after.value), file).problems.find(
     ({ code, subject }) => !known.has(`${code} ${subject}`),
   );
-  return worse === undefined ? after : failed(worse);
+  return worse === undefined
+    ? after
+    : failed({ ...worse, message: 'With this change the policy would be refused; nothing was changed.' });
 };

@@ -98,7 +98,7 @@ export const connections = codes({
   },
   'connections/file-unreadable': {
     message: 'The file of servers cannot be read.',
-    fix: 'See the evidence.',
+    fix: 'Name a regular file of JSON with comments, up to 1 MiB, that you may read.',
   },
   'connections/file-without-servers': {
     message: 'The file has no key "mcpServers".',
