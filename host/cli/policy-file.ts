@@ -14,7 +14,7 @@ import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
-export const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
+const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
 
 /** All that is wrong: what keeps the policy from granting anything, or else what it refers to and lacks. */
 export const policyFindings = (file: string): Pick<Policy, 'revision' | 'problems'> => {
@@ -25,7 +25,7 @@ export const policyFindings = (file: string): Pick<Policy, 'revision' | 'problem
   };
 };
 
-export interface InstalledSkill {
+interface InstalledSkill {
   readonly name: string;
   readonly bundle: string;
 }

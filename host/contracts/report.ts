@@ -142,8 +142,3 @@ export const rendered = (report: CheckReport, format: Format, base = ''): string
   if (format === 'sarif') return asSarif(report);
   return format === 'github' ? asGithub(report, base) : asText(report);
 };
-
-/** Every rule a finding can have. */
-export const ruleIds = (Object.keys(registry) as ProblemCode[]).filter((code) =>
-  code.startsWith('contract/'),
-);
