@@ -1,3 +1,4 @@
+/** What the topics of several families share: IDs, problems, and how a topic is declared. */
 import { z } from 'zod';
 
 /** A session ID as Sessions makes it: `s-` and 20 lower-case letters and digits. */

@@ -57,6 +57,22 @@ Exit codes:
   2  usage
   3  no station runs for this home`;
 
+/** The argument that may be empty: of policy, whatever text is meant. */
+const mayBeEmpty = 'value';
+
+/** The first argument or option that says nothing, where something must stand: `"$ID"` of a variable that is not set. */
+const emptyIn = (command: Command): string | undefined => {
+  const argument = command.registeredArguments.find(
+    (one, at) => one.required && one.name() !== mayBeEmpty && command.args[at] === '',
+  );
+  if (argument !== undefined) return `Argument '${argument.name()}'`;
+  const given = command.optsWithGlobals<Readonly<Record<string, unknown>>>();
+  for (let owner: Command | null = command; owner !== null; owner = owner.parent)
+    for (const option of owner.options)
+      if (given[option.attributeName()] === '') return `Option '${option.flags}'`;
+  return undefined;
+};
+
 /** The whole command line as it is parsed and shown by `--help`. */
 export const commandLine = (run: Run): Command => {
   const program = new Command('jupiter')
@@ -66,6 +82,10 @@ export const commandLine = (run: Run): Command => {
     .version(version, '--version', 'print the version of this installation')
     .showSuggestionAfterError()
     .addHelpText('after', `${exitCodes}\n\nExample:\n  $ jupiter demo`);
+  program.hook('preAction', (_, at) => {
+    const empty = emptyIn(at);
+    if (empty !== undefined) at.error(`error: ${empty} is empty`);
+  });
   addDemoCommand(program, run);
   addStationCommands(program, run);
   addBundleCommands(program, run);

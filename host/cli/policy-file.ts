@@ -14,7 +14,7 @@ import { failed, ok, type Problem, type Result, refuse } from '../problems/index
 import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
-export const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
+const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
 
 /** What is wrong with a policy, and names in it that lead nowhere. */
 export const checkPolicyFile = (

@@ -46,6 +46,7 @@ const statusText = (status: StationStatus, { typed }: Io): string => {
 /** Events shown where nobody says how many. */
 const shownEvents = 50;
 const mostEvents = 1_000;
+const statusHelp = 'See `jupiter status --help`.';
 
 const showStatus = async (
   io: Io,
@@ -53,11 +54,14 @@ const showStatus = async (
 ): Promise<Result<Answer>> => {
   if (events === undefined)
     return follow
-      ? refuse('cli/usage', { message: 'Follow what? Say --events --follow.' })
+      ? refuse('cli/usage', { message: 'Follow what? Say --events --follow.', fix: statusHelp })
       : answer(io, 'status', {}, (status) => statusText(status, io));
   const limit = events === true ? shownEvents : Number(events);
   if (!Number.isInteger(limit) || limit < 0 || limit > mostEvents)
-    return refuse('cli/usage', { message: `Say how many events: a number from 0 to ${mostEvents}.` });
+    return refuse('cli/usage', {
+      message: `Say how many events: a number from 0 to ${mostEvents}.`,
+      fix: statusHelp,
+    });
   if (!follow)
     return answer(io, 'events', { limit }, ({ events: found, dropped }) =>
       [

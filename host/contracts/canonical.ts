@@ -11,7 +11,7 @@ import { type Json, sortBy } from './json.ts';
 import { objectText, sortedObjectText } from './keywords.ts';
 
 /** Longest text of one schema, in UTF-16 code units; a shape that needs more is no message contract. */
-export const canonicalLimit = 256 * 1024;
+const canonicalLimit = 256 * 1024;
 // Most places of a schema that leads back to itself: comparing them costs their square.
 const circleLimit = 1_000;
 // Most text moved about while writing one schema; each character is moved once for each level above it.

@@ -87,7 +87,8 @@ export const examine = async (
   if (!project.ok) return project;
   const { root, repository, without } = project.value;
   const paths = [...(options.manifests ?? []), ...(options.lock === undefined ? [] : [options.lock])];
-  if (options.staged === true && repository === undefined)
+  // Who names what to compare with is not told `ok` where nothing can be compared.
+  if ((options.staged === true || options.against !== undefined) && repository === undefined)
     return failed(without ?? problem('contract/no-repository'));
   const own = options.lock === undefined ? [] : [(repository?.prefix ?? '') + options.lock];
   const looking = pastOf(options, project.value, own);

@@ -12,7 +12,7 @@ export interface Difference {
 /** Most differences of one shape that are told. */
 export const differenceLimit = 20;
 /** Longest text of a value in a report, characters. */
-export const valueLimit = 200;
+const valueLimit = 200;
 
 // Lists whose order says nothing: their members are matched by value.
 const unordered = new Set(['allOf', 'anyOf', 'oneOf', 'enum', 'required', 'type']);

@@ -182,7 +182,7 @@ export const releasedEntries = async (
  * Entries of `now` in lines that `before`, whose lines are all known, does not share with it at its beginning or end.
  * A version in another layout, or with line ends of another system, is read as a whole and is not `exact`.
  */
-export const entriesBetween = (
+const entriesBetween = (
   before: Buffer,
   now: Buffer,
 ): { readonly entries: readonly (Entry & { readonly text: string })[]; readonly exact: boolean } => {

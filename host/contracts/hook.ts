@@ -40,7 +40,7 @@ const keptName = 'pre-commit.before-jupiter';
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The script: what was there first, then one check a project, each with the arguments it was installed with. */
-export const hookScript = (
+const hookScript = (
   launcher: string | undefined,
   kept: string | undefined,
   checks: readonly string[],

@@ -60,7 +60,7 @@ export const idFault = (id: unknown): string | undefined =>
     ? undefined
     : 'must be 1 to 200 visible ASCII characters without quotes and backslashes';
 
-export const entryText = ({ id, kind, digest, shape }: Entry): string =>
+const entryText = ({ id, kind, digest, shape }: Entry): string =>
   `,{"id":"${id}","kind":"${kind}","digest":"${digest}","shape":${shape}}`;
 
 /** The entry in one line, or undefined for a line that holds none. */

@@ -1,5 +1,5 @@
 /** Findings as a person, a script, a code scanner and GitHub read them. */
-import { type ProblemCode, registry } from '../problems/index.ts';
+import { registry } from '../problems/index.ts';
 import type { CheckReport } from './check.ts';
 import type { Finding } from './findings.ts';
 import type { Release } from './history.ts';
@@ -142,8 +142,3 @@ export const rendered = (report: CheckReport, format: Format, base = ''): string
   if (format === 'sarif') return asSarif(report);
   return format === 'github' ? asGithub(report, base) : asText(report);
 };
-
-/** Every rule a finding can have. */
-export const ruleIds = (Object.keys(registry) as ProblemCode[]).filter((code) =>
-  code.startsWith('contract/'),
-);

@@ -45,7 +45,7 @@ const walked = (root: string, names: readonly string[]): string[] => {
 };
 
 /** A file of the working tree, never through a link: git would keep the link, not what it leads to. */
-export const readWorkingFile = (path: string, subject: string): Result<Buffer | undefined> => {
+const readWorkingFile = (path: string, subject: string): Result<Buffer | undefined> => {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found === undefined) return ok(undefined);

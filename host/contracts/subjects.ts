@@ -32,7 +32,7 @@ export interface Present {
   readonly prefix: string;
 }
 
-export const lockPlaces = { topics: 'contracts/topics.lock.json', wit: 'wit/wit.lock.json' } as const;
+const lockPlaces = { topics: 'contracts/topics.lock.json', wit: 'wit/wit.lock.json' } as const;
 export const lockNames: Readonly<Record<SubjectKind, string>> = {
   topics: 'topics.lock.json',
   wit: 'wit.lock.json',

@@ -21,9 +21,7 @@ export interface UpdateReport {
 }
 
 /** The text a lock is to have: its own entries once each, and what is declared under an ID it does not have. */
-export const updatedLock = (
-  subject: Subject,
-): { readonly text: string; readonly added: readonly string[] } => {
+const updatedLock = (subject: Subject): { readonly text: string; readonly added: readonly string[] } => {
   const own = subject.lock?.all ?? [];
   const entries = [...new Map(own.map((entry) => [entry.text, entry])).values()];
   // Declared twice, the first one counts; the check then names the other.

@@ -8,7 +8,7 @@ import { readPolicy } from './read.ts';
 import { entryKeys } from './schema.ts';
 import { readTree } from './tree.ts';
 
-export type PolicyPath = readonly (string | number)[];
+type PolicyPath = readonly (string | number)[];
 
 // The library's enum is `const` and cannot be named with type stripping.
 const comma: SyntaxKind = 5;
@@ -30,7 +30,7 @@ const listSections = new Set(['signatures', 'disabledMcpServers', 'trustedProjec
  * `servers.notes.exposure`, `grants.example.tools[0]`, `agents.model-4.1.approve` as segments. Names may hold dots:
  * an entry that is there under the whole name is meant first, then one whose last part is a known key.
  */
-export const policyPath = (text: string, root: Node): Result<PolicyPath> => {
+const policyPath = (text: string, root: Node): Result<PolicyPath> => {
   const [section = '', ...rest] = text.split('.');
   if (text === '$schema') return ok([text]);
   const [listed = '', ...indexes] = splitIndexes(section);

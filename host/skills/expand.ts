@@ -17,7 +17,7 @@ const quoted = /(["'])(.*?)\1(?=\s|$)/suy;
  * The words of an argument text: parted by white space; a word that begins with a quotation mark runs to the next
  * such mark that ends a word, and loses both. A mark without its partner is a character like any other.
  */
-export const argumentWords = (text: string): readonly string[] => {
+const argumentWords = (text: string): readonly string[] => {
   const words: string[] = [];
   // Without a partner for the first mark of a kind there is none for a later one: looked for once.
   const unpaired = new Set<string>();

@@ -92,7 +92,7 @@ export const characters = (text: string): number => {
 };
 
 /** What skills take of a listing at least: names and descriptions, as far as they are shown. */
-export const listingCost = (
+const listingCost = (
   skills: readonly { readonly name: string; readonly description: string }[],
   family: Family,
 ): number =>

@@ -11,7 +11,7 @@ import { halvesOf, textOf } from './text.ts';
 
 const known = new Set(['name', 'description', 'argument-hint', 'arguments', 'allowed-tools', 'model']);
 /** What `$name` can stand for: letters, digits and underscores of any script. */
-export const argumentName = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u;
+const argumentName = /^[\p{L}_][\p{L}\p{M}\p{N}_]*$/u;
 
 /** Why a name cannot be a skill's, or undefined. It becomes a path segment and the word behind a `/`. */
 export const nameFault = (name: string): string | undefined =>

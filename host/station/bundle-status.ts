@@ -28,7 +28,7 @@ const stateOf = (lane: LaneState | undefined, why: Problem | undefined): Compone
   }
 };
 
-export const componentStatus = ({ id, standing, lane, idle }: ComponentFacts): ComponentStatus => {
+const componentStatus = ({ id, standing, lane, idle }: ComponentFacts): ComponentStatus => {
   const { candidate, retained } = standing;
   const why = idle ?? lane?.problem ?? (lane === undefined ? candidate?.problem : undefined);
   return {

@@ -32,7 +32,7 @@ const asRead = (policy: Policy, id: string): boolean =>
   policy.place(`grants.${id}[${listed(policy, id).length}]`) === undefined;
 
 /** The edits that add these permissions to what a bundle has. */
-export const grantChanges = (
+const grantChanges = (
   policy: Policy,
   id: string,
   permissions: readonly string[],
@@ -46,7 +46,7 @@ export const grantChanges = (
 };
 
 /** The edits that take these permissions away, the last of the list first; `undefined`: all of them. */
-export const revokeChanges = (
+const revokeChanges = (
   policy: Policy,
   id: string,
   permissions: readonly string[] | undefined,

@@ -103,7 +103,7 @@ const shownPlace = ({ cwd, sink }: Pick<Place, 'cwd' | 'sink'>): string => `${cw
  * The live session that was given a skill of this bundle in this place, one that is not kept, or undefined. Paths are
  * real ones.
  */
-export const userOf = (
+const userOf = (
   place: Place,
   sessions: readonly LiveSession[],
   keep: (name: string) => boolean,

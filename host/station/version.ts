@@ -1,3 +1,4 @@
+/** Which release this is: read once, from the package that holds this file. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { installation } from './home.ts';

@@ -96,4 +96,6 @@ test('one station: sessions in a table, a cancel of nothing, skills in explain, 
   const offered = { name: 'probe', decision: 'offered', stage: 'offered', rule: 'r' } as const;
   const servers = { ...session, provisioning: { ...session.provisioning, servers: [offered] } };
   assert.match(sessionText(servers as typeof session), /^ {2}probe {2}offered {2}- {2}r$/m);
+  const told = sessionText({ ...session, approval: 'approval manual: the agent decides' });
+  assert.match(told, /^approve +manual: the agent decides$/m, 'said once');
 });

@@ -63,6 +63,13 @@ const lines: readonly (readonly [line: string, code: number, says: RegExp])[] = 
   ['session create --agent a --approve perhaps', 2, /manual, auto, workspace/],
   ['session respond s r', 2, /either --allow or --deny/],
   ['session respond s r --allow --deny', 2, /either --allow or --deny/],
+  ["session show ''", 2, /Argument 'id' is empty/],
+  ["session say s ''", 2, /Argument 'text' is empty/],
+  ["session create --agent ''", 2, /Option '--agent <id>' is empty/],
+  ["status --home ''", 2, /Option '--home <dir>' is empty/],
+  ['status --follow', 2, /jupiter status --help/],
+  ['policy explain --agent a --cwd /no/such/folder', 1, /context\/workspace-missing/],
+  ['bundle keygen -o /no/such/folder/key.pem', 1, /The private key could not be written/],
   ['status', 3, /No station runs for this home[\s\S]*jupiter up/],
   ['down', 3, /No station runs/],
   ['bundle list', 3, /No station runs/],
@@ -94,7 +101,14 @@ const lines: readonly (readonly [line: string, code: number, says: RegExp])[] = 
 ];
 for (const [line, code, says] of lines) {
   test(`jupiter ${line} → ${code}`, async (t) => {
-    const args = ['--home', temporary(t), ...line.split(' ').filter((word) => word !== '')];
+    const args = [
+      '--home',
+      temporary(t),
+      ...line
+        .split(' ')
+        .filter((word) => word !== '')
+        .map((word) => (word === "''" ? '' : word)),
+    ];
     const plain = await run(args);
     assert.equal(plain.code, code, plain.err);
     assert.match(plain.out + plain.err, says);

@@ -61,6 +61,8 @@ test('T9: no repository', async (t) => {
   const report = await bare.check();
   assert.deepEqual([told(report), noted(report), report.seen.topics], [[], ['no-repository'], 1]);
   assert.deepEqual(told(await bare.check({ ci: true })), ['no-repository']);
+  const named = await checkContracts({ cwd: dir, against: ['v1'], env: bare.env });
+  assert.equal(!named.ok && named.problem.code, 'contract/no-repository', 'what was named is not seen');
   bare.write('one/bundle.json', manifest({ 'a.a': text(2) }));
   assert.deepEqual(told(await bare.check()), ['shape-changed a.a'], 'the lock is compared all the same');
 });

@@ -14,7 +14,7 @@ export const bundle = codes({
     fix: 'Take the bit away (`chmod ug-s`) and pack again.',
   },
   'bundle/key-exists': {
-    message: 'There is a file at the place of the new key; it was left alone.',
+    message: 'Something is at the place of the new key already; it was left alone.',
     fix: 'Name another file with `-o`.',
   },
   'bundle/key-unreadable': {

@@ -10,7 +10,10 @@ export const bus = codes({
     message: "The message does not fit its topic's shape.",
     fix: 'Send what the topic declares; a new shape needs a new topic ID.',
   },
-  'bus/payload-too-large': { message: 'The message is larger than a message may be.' },
+  'bus/payload-too-large': {
+    fix: 'Send less at once.',
+    message: 'The message is larger than a message may be.',
+  },
   'bus/no-handler': {
     message: 'No running component handles this command.',
     fix: 'Look at `jupiter bundle list`.',

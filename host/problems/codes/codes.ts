@@ -1,3 +1,4 @@
+/** What a table of problem codes holds: one table a room, put together in `registry.ts`. */
 export interface KnownProblem {
   /** What happened, as a sentence a person can read without the code. */
   readonly message: string;

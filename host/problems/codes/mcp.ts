@@ -15,14 +15,13 @@ export const mcp = codes({
     fix: 'Look at `permissions` in policy.jsonc.',
   },
   'mcp/disabled-elsewhere': {
-    message:
-      'The server is disabled, and not by `disabledMcpServers` of the policy; the evidence says by what.',
-    fix: 'Change it there.',
+    message: 'The server is disabled, and not by `disabledMcpServers` of the policy.',
+    fix: 'Change what the evidence names: `jupiter mcp enable` only takes a server off that list.',
   },
   'mcp/not-its-session': { message: 'Another component asked for what this session gets.' },
   'mcp/not-open': { message: 'The station is still starting.', fix: 'Ask again.' },
   'mcp/server-unknown': {
-    message: 'There is no such server; the evidence names those there are.',
+    message: 'No MCP server of this station has this name.',
     fix: 'List them with `jupiter mcp list`.',
   },
   'mcp/too-many-sessions': {
@@ -30,8 +29,11 @@ export const mcp = codes({
     fix: 'Close some.',
   },
   'mcp/tool-unknown': {
-    message: 'The server offers no such tool; the evidence names those it offers.',
+    message: 'The server offers no tool of this name.',
     fix: 'List them with `jupiter mcp tools SERVER`.',
   },
-  'mcp/call-failed': { message: 'The server answered the call with an error; the evidence is its own.' },
+  'mcp/call-failed': {
+    message: 'The server answered the call with an error.',
+    fix: 'The evidence is what it said; `jupiter mcp tools SERVER` shows what each tool takes.',
+  },
 });

@@ -50,8 +50,8 @@ export const remote = codes({
     fix: 'The address must be that of an MCP server with the extension io.modelcontextprotocol/skills.',
   },
   'remote/answer': {
-    message: 'The server answered with an error, or with what is no answer.',
-    fix: 'The evidence says what it was.',
+    message: 'The server could not be reached, or its answer was an error or none that can be read.',
+    fix: 'Check the address and that the server runs there; the evidence says what was seen.',
   },
   'remote/entry': {
     message: 'An entry of the listing is no valid skill; it was left out.',

@@ -10,7 +10,10 @@ export const station = codes({
     message: 'The station did not start.',
     fix: 'Read the evidence and the log in the home, then run `jupiter up` again.',
   },
-  'station/home-missing': { message: 'This home does not exist yet.', fix: 'Create it with `jupiter init`.' },
+  'station/home-missing': {
+    message: 'There is no home of a station at this place.',
+    fix: 'Create it with `jupiter init`.',
+  },
   'station/home-exists': {
     message: 'This home exists already; nothing was changed.',
     fix: 'Start it with `jupiter up`, or name another home with `--home`.',

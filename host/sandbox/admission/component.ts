@@ -31,7 +31,7 @@ const magic = [0x00, 0x61, 0x73, 0x6d];
 /** Version 13, layer 1: what components have carried since WASI 0.2. */
 const componentVersion = [0x0d, 0x00, 0x01, 0x00];
 
-export const isComponent = (bytes: Uint8Array, start = 0): boolean =>
+const isComponent = (bytes: Uint8Array, start = 0): boolean =>
   [...magic, ...componentVersion].every((byte, index) => bytes[start + index] === byte);
 
 const treeReader = () => {

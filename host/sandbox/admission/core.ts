@@ -10,7 +10,7 @@ import { fault, leb128, type Reader, reader } from './reader.ts';
 
 export const wasmPage = 65_536;
 /** Sections of one module or component; toolchains write at most some hundreds. */
-export const sectionCap = 10_000;
+const sectionCap = 10_000;
 
 /** Units are pages for a memory and elements for a table. */
 export interface Range {

@@ -5,7 +5,7 @@
 import { type ProblemCode, type ProblemDetail, ProblemError, problem } from '../../problems/index.ts';
 
 /** Elements of one vector anywhere in a component; a large toolchain's type section has some hundreds. */
-export const vectorCap = 100_000;
+const vectorCap = 100_000;
 
 export const fault = (code: ProblemCode, detail: ProblemDetail = {}): never => {
   throw new ProblemError(problem(code, detail));

@@ -8,9 +8,9 @@ import { label, nameBytes } from './names.ts';
 import { fault, type Reader } from './reader.ts';
 
 /** Longest written-out type, characters; the platform's longest has about 900. */
-export const typeText = 16_384;
+const typeText = 16_384;
 /** All types of a component together, characters. */
-export const typeTextTotal = 4_000_000;
+const typeTextTotal = 4_000_000;
 
 export type Exports = ReadonlyMap<string, Item>;
 /** What an index space holds. `unknown` is something the reader does not follow; it may not reach the outside. */

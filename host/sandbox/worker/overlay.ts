@@ -5,7 +5,7 @@
 import type { StoreEntry } from '../protocol.ts';
 
 /** Most entries of one scan, ours and the host's. */
-export const scanCap = 1_000;
+const scanCap = 1_000;
 
 const firstOfSurrogates = 0xd800;
 const rank = (unit: number): number =>
