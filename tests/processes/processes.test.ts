@@ -123,7 +123,7 @@ const refusals: readonly (readonly [
     'a name not on the PATH',
     () => ({ command: 'no-such-program' }),
     'process/not-found',
-    /^command no-such-program$/,
+    /^command no-such-program; PATH searched: ./,
   ],
   ['an absolute path that is not there', () => ({ command: '/no/such' }), 'process/not-found', /\/no\/such/],
   ['a folder', (folder) => ({ command: folder }), 'process/not-found', /file /],

@@ -69,6 +69,12 @@ const watched = (imports: Imports): Imports => {
   );
 };
 
+/** V8's own collection, of which the last-resort one leaves nothing. */
+type Collect = (options: Readonly<Record<string, string>>) => void;
+/** Batches after which a component that has nothing to do for so long, ms, gives back what they left. */
+const muchWork = 100;
+const restMs = 1_000;
+
 interface Glue {
   readonly instantiate: (
     module: (name: string) => unknown,
@@ -92,8 +98,15 @@ const begin = async (): Promise<void> => {
   });
   const modules = new Map(start.modules);
   const memories = watchMemories(start.limits.memoryBytes);
-  // Taken before the lock-down, used once: an idle component need not hold what its start left behind.
-  const { gc: collect } = globalThis as { gc?: (options: Readonly<Record<string, string>>) => void };
+  // Taken before the lock-down: an idle component need not hold what its start, or much work, left behind.
+  const { gc, setTimeout: later } = globalThis as typeof globalThis & { gc?: Collect };
+  const collect = (): void => gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  let batches = 0;
+  const rest = later(() => {
+    if (batches < muchWork) return;
+    batches = 0;
+    collect();
+  }, restMs);
   await lockDown(start.glue);
   const glue: Glue = await import(glueUrl);
   const { component } = glue.instantiate((name) => modules.get(name), imports, memories.instantiate);
@@ -106,8 +119,10 @@ const begin = async (): Promise<void> => {
     const result = run(batch);
     usable = result.ok;
     post({ kind: 'result', batch: batch.batch, result });
+    batches += 1;
+    rest.refresh();
   });
-  collect?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  collect();
   post({ kind: 'ready' });
 };
 
