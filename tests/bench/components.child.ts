@@ -68,7 +68,7 @@ const openBench = async (limits = defaultLimits) => {
   if (!state.ok) throw new Error(state.problem.message);
   const bus = openBus({
     state: state.value,
-    events: openEventLog(state.value.db, Date.now, (line) => line),
+    events: openEventLog(state.value, Date.now, (line) => line),
     policy: openPolicySource(policyFile),
     now: Date.now,
     redact: (line) => line,
