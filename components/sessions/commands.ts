@@ -111,6 +111,7 @@ export const cancel = ({ payload, at }: Request<'bearpunch.sessions.cancel'>, st
     return;
   }
   denyPending(station, session, at, 'the turn was cancelled');
+  session.cancels = true;
   save(station, session);
   station.bus.command(
     'bearpunch.agents.cancel',

@@ -29,6 +29,8 @@ export interface Session {
   readonly mcpConfig?: string;
   /** The title is the agent's, not a person's. */
   agentTitled?: boolean;
+  /** The agent was told to cancel the turn that runs. */
+  cancels?: boolean | undefined;
   /** What the agent calls its session: by this it takes it up again. */
   agentSession?: string;
   /** A prompt reached the agent: before that there is nothing it could take up. */

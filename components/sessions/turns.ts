@@ -3,12 +3,19 @@
 import { denyPending } from './permissions.ts';
 import { announce, type Host, note, type Session, save } from './records.ts';
 
+/** What the agent says stands, also where it was told to cancel and says otherwise. */
+const endLine = ({ cancels }: Session, stopReason: string): string =>
+  cancels === true && stopReason !== 'cancelled'
+    ? `the turn ended: ${stopReason}, though it was told to cancel`
+    : `the turn ended: ${stopReason}`;
+
 /** Ends the current turn. The caller says what state the session is in afterwards. */
 const closeTurn = (station: Host, session: Session, at: number, line: string): string | undefined => {
   const { turn } = session;
   denyPending(station, session, at, 'the turn was over first');
   note(station, session.record.id, at, line, turn);
   session.turn = undefined;
+  session.cancels = undefined;
   session.waiting = undefined;
   return turn;
 };
@@ -18,7 +25,7 @@ export const endTurn = (
   session: Session,
   at: number,
   stopReason: string,
-  line = `the turn ended: ${stopReason}`,
+  line = endLine(session, stopReason),
 ): void => {
   const turn = closeTurn(station, session, at, line);
   if (session.record.state === 'running') session.record.state = 'idle';

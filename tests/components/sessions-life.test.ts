@@ -74,6 +74,19 @@ test('C7: a request is queued once, denied after the turn, refused when unknown,
   );
   station.ask('bearpunch.sessions.cancel', { id });
   play(station, 'settled', { session: id, turn: 't1', stopReason: 'cancelled', usage: { total: 0 } });
+  station.ask('bearpunch.sessions.say', { id, text: 'again' });
+  station.ask('bearpunch.sessions.cancel', { id });
+  play(station, 'settled', { session: id, turn: 't2', stopReason: 'end_turn', usage: { total: 0 } });
+  station.ask('bearpunch.sessions.say', { id, text: 'once more' });
+  play(station, 'settled', { session: id, turn: 't3', stopReason: 'end_turn', usage: { total: 0 } });
+  assert.deepEqual(
+    transcript(station, id).filter((line) => line.startsWith('station: the turn')),
+    [
+      'station: the turn ended: cancelled',
+      'station: the turn ended: end_turn, though it was told to cancel',
+      'station: the turn ended: end_turn',
+    ],
+  );
   ask(id, 'r3');
   assert.deepEqual(show(station, id).pending, []);
   assert.deepEqual(show(station, id).usage, { total: 0 });
