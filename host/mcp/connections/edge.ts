@@ -80,6 +80,8 @@ export interface Connection {
         readonly capabilities: Json;
         readonly instructions?: string;
         readonly protocolVersion: string;
+        /** Runs of the stations it leads through, where it is a gateway of one. */
+        readonly stations?: readonly string[];
       }
     | undefined;
   /**

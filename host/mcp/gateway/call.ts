@@ -15,6 +15,7 @@ import { failure, invalidParams, notification, passedOn } from './protocol.ts';
 import { notConnected, toldAsResult } from './refusals.ts';
 import type { Room } from './room.ts';
 import type { Round } from './rounds.ts';
+import { marked } from './stations.ts';
 import { connectionOf, type Exchange, type Place } from './visits.ts';
 
 /** Times a request is made again after somebody opened what had to be opened first. */
@@ -127,7 +128,8 @@ export const forward = async (
           },
         }),
   };
-  let answered = await connection.request(method, params, options);
+  const sent = marked(connection, params, exchange.stations);
+  let answered = await connection.request(method, sent, options);
   for (let times = 0; times < mostRepeats && !opensItself(exchange); times += 1) {
     const visits = visitsBefore(answered);
     if (visits === undefined) break;
@@ -136,7 +138,7 @@ export const forward = async (
       // What was not opened stays the answer: it says what is missing.
       if (answer?.['action'] !== 'accept' || round.signal.aborted) return answered;
     }
-    answered = await connection.request(method, params, options);
+    answered = await connection.request(method, sent, options);
   }
   return answered;
 };

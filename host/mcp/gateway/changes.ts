@@ -8,6 +8,7 @@ import { isSame } from './offer.ts';
 import { modern, notification } from './protocol.ts';
 import { notConnected, toldAsError } from './refusals.ts';
 import type { Room } from './room.ts';
+import { marked } from './stations.ts';
 import { type Client, connectionOf, lastRunning, type Place } from './visits.ts';
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
@@ -103,7 +104,7 @@ export const openUpstreams = (room: Room): Upstreams => {
         if (found.listening === mine) listen(connection, found);
       }, listenAgainMs).unref();
     };
-    const params = { notifications: { resourceSubscriptions } };
+    const params = marked(connection, { notifications: { resourceSubscriptions } });
     connection.request('subscriptions/listen', params, { signal: mine.signal }).then(again, again);
   };
 
@@ -152,7 +153,7 @@ export const openUpstreams = (room: Room): Upstreams => {
     if (connection === undefined) return { result: {} };
     if (connection.status().state !== 'connected')
       return toldAsError(notConnected(place.server.original, connection));
-    return connection.request(method, params);
+    return connection.request(method, marked(connection, params));
   };
 
   return {
@@ -207,7 +208,8 @@ export const openUpstreams = (room: Room): Upstreams => {
         // A server that was away knows of no subscription any more.
         if (isModern(connection)) listen(connection, found);
         else {
-          for (const uri of wantedBy(found.places)) void connection.request('resources/subscribe', { uri });
+          for (const uri of wantedBy(found.places))
+            void connection.request('resources/subscribe', marked(connection, { uri }));
         }
       }
       found.isConnected = isConnected;

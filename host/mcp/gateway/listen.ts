@@ -8,6 +8,7 @@ import type { Desk } from './desk.ts';
 import { streams, subscriptions } from './limits.ts';
 import type { Settled } from './methods.ts';
 import { type Id, invalidParams, metaKey, metaOf, notification, refusedError } from './protocol.ts';
+import { wentRound } from './stations.ts';
 import type { Client, Listener, Place } from './visits.ts';
 
 const updated = 'notifications/resources/updated';
@@ -66,6 +67,8 @@ export const listenModern = async (
       error: { code: invalidParams, message: "Invalid params: 'notifications' says what is listened for" },
     };
   }
+  const round = wentRound(place, params);
+  if (round !== undefined) return round;
   const { capabilities, serverInfo } = await room.about(place);
   if (listenersOf(place) >= streams) return tooMany;
   const heard = honored(wanted, capabilities);
