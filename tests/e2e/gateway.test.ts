@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { json, startRawHttp } from '../mcp/http-server.ts';
 import {
   type Bench,
   compiled,
@@ -323,6 +324,48 @@ test('M11, M12, M13: a server has what its entry declares and nothing else, and 
   for (const [path, bytes] of everyFile(bench.home))
     if (!path.endsWith('policy.jsonc'))
       for (const value of ['desk-secret-77aa', 'literal-secret-99']) assert.ok(!bytes.includes(value), path);
+});
+
+test('M13: a password that went out inside of `Basic` is told in no error, log, record or list', async (t) => {
+  const password = 'open-sesame-4711';
+  const known = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
+  let isUp = false;
+  const server = await startRawHttp(t, ({ message, headers }, response) => {
+    const told = `${password} of ${headers.authorization === known ? 'the right one' : 'another'}`;
+    if (!isUp) response.writeHead(500).end(told);
+    else if (message.method !== 'tools/call') return false;
+    else
+      json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32_000, message: told, data: told } });
+    return true;
+  });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how variables are written
+  const headers = { Authorization: 'Basic ${DESK_BASIC}' };
+  const bench = await open(
+    t,
+    {
+      mcpServers: { told: { type: 'http', url: server.url, headers } },
+      permissions: { allow: ['mcp__told'] },
+    },
+    { env: { DESK_BASIC: known.replace('Basic ', '') } },
+  );
+  const shown: string[] = [];
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { stdout, stderr } = await bench.jupiter(...args);
+    shown.push(stdout, stderr);
+    return stdout + stderr;
+  };
+  await looked(async () => (/failed/.test(await run('mcp', 'list')) ? true : undefined));
+  assert.match(await run('--json', 'mcp', 'list'), /\[redacted DESK_BASIC\] of the right one/);
+  isUp = true;
+  await run('mcp', 'reconnect', 'told');
+  await connected(bench, 'told');
+  assert.match(await run('mcp', 'call', 'told', 'echo'), /\[redacted DESK_BASIC\] of the right one/);
+  const { id } = await create(bench);
+  const [answer = ''] = await say(bench, id, 'call told echo');
+  assert.match(answer, /\[redacted DESK_BASIC\] of the right one/);
+  shown.push(await run('session', 'show', id), await run('session', 'transcript', id));
+  assert.ok(!shown.join('').includes(password), shown.join(''));
+  for (const [path, bytes] of everyFile(bench.home)) assert.ok(!bytes.includes(password), path);
 });
 
 test('M14: a file of servers for one session, and what is wrong with it is told before there is one', async (t) => {
