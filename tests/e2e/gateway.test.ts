@@ -504,6 +504,12 @@ test('M8, M9: the command line lists, calls, disables, enables and reconnects a 
   const off = await bench.jupiter('mcp', 'call', 'desk', 'look');
   assert.equal(off.code, 1);
   assert.match(off.stderr, /evidence: *disabled: .*\n *fix: .*jupiter mcp enable/);
+  const still = await bench.jupiter('mcp', 'reconnect', 'desk');
+  assert.equal(still.code, 1);
+  assert.match(
+    still.stderr,
+    /disabled by policy.*\n *fix: .*jupiter mcp enable.*\n *code: *connections\/not-dialled/,
+  );
   await bench.ask('mcp', 'enable', 'desk');
   await connected(bench);
   assert.deepEqual(await say(bench, id, 'call desk look'), ['looked']);

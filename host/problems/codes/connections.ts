@@ -48,6 +48,10 @@ export const connections = codes({
     message: 'The server is this station itself, which passes no calls on to itself.',
     fix: "Name the server's own address.",
   },
+  'connections/not-dialled': {
+    message: 'The server is not dialled as its entry is now, so there is nothing to connect again.',
+    fix: 'Change what the evidence names.',
+  },
   'connections/slow': {
     message: 'The server has not answered yet; it is tried again with more time.',
     fix: 'Its log in `logs/` may say what it waits for.',
