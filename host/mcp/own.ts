@@ -5,7 +5,7 @@
  * it, and so does every request that goes on to another station's gateway. Other servers are sent no mark.
  */
 import { randomUUID } from 'node:crypto';
-import { isRecord, type Json } from './json.ts';
+import { isRecord, type Json, textOf } from './json.ts';
 
 /** In `_meta` of a greeting, and of a request between two stations: who stands between. */
 export const gatewayKey = 'bearpunch.station/gateway';
@@ -20,7 +20,7 @@ export const stationsOf = ({ _meta: meta }: Json): readonly string[] => {
   const mark = isRecord(meta) ? meta[gatewayKey] : undefined;
   if (!isRecord(mark)) return [];
   const through: unknown[] = Array.isArray(mark['through']) ? mark['through'] : [];
-  return [mark['run'], ...through].slice(0, mostStations + 1).map(String);
+  return [mark['run'], ...through].slice(0, mostStations + 1).map(textOf);
 };
 
 /** What this station says: itself, and the others it knows of. */

@@ -93,6 +93,10 @@ test('what goes on to a station says who stands between; another server is sent 
       { run, through: ['other'] },
     ],
     ['nonsense', { run }],
+    [
+      { run: { toString: 1 }, through: [{ valueOf: 1 }] },
+      { run, through: ['', ''] },
+    ],
   ];
   for (const [came, left] of expected) {
     assert.equal(

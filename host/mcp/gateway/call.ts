@@ -6,7 +6,7 @@
 import { problem } from '../../problems/index.ts';
 import type { Answered, RequestOptions } from '../connections/edge.ts';
 import type { Decision, Wanted } from '../gate/edge.ts';
-import { isRecord, type Json } from '../json.ts';
+import { isRecord, type Json, textOf } from '../json.ts';
 import { visitsBefore } from './addresses.ts';
 import { answererOf, askable, mayAsk, opensItself } from './asks.ts';
 import type { GateRow } from './edge.ts';
@@ -30,9 +30,7 @@ const wantedOf = ({ server }: Place, tool: string, args: Json): Wanted => {
   if (server.upstream !== 'station' || tool !== 'Skill') return { server: server.original, tool };
   // As the tool itself reads the name.
   return {
-    skill: String(args['name'] ?? '')
-      .replace(/^\//, '')
-      .normalize('NFC'),
+    skill: textOf(args['name']).replace(/^\//, '').normalize('NFC'),
   };
 };
 

@@ -4,6 +4,7 @@
  * nobody where two have one.
  */
 import type { Answered, Connection, Json } from '../connections/edge.ts';
+import { textOf } from '../json.ts';
 import { isSame } from './offer.ts';
 import { modern, notification } from './protocol.ts';
 import { notConnected, toldAsError } from './refusals.ts';
@@ -12,7 +13,7 @@ import { marked } from './stations.ts';
 import { type Client, connectionOf, lastRunning, type Place } from './visits.ts';
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
-export const isLevel = (value: unknown): value is string => levels.includes(String(value));
+export const isLevel = (value: unknown): value is string => levels.includes(textOf(value));
 /** Whether a message is at least as severe as asked for; what no level of ours says is. */
 const isLoud = (level: unknown, least: string | undefined): boolean =>
   least === undefined || !isLevel(level) || levels.indexOf(level) >= levels.indexOf(least);

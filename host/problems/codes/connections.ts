@@ -29,7 +29,7 @@ export const connections = codes({
     fix: 'Ask the server for less at a time.',
   },
   'connections/broken-frame': {
-    message: 'The server sent a message of the protocol that is not JSON.',
+    message: 'The server sent a message of the protocol that cannot be read.',
     fix: 'Report it to the author of the server; its log in `logs/` holds the line.',
   },
   'connections/variable-unset': {
