@@ -149,6 +149,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
             : notTakenOver(was, bundle.identity, one.problem);
         standings.set(id, entry.id, next);
       }
+      for (const entry of before?.manifest.components ?? [])
+        if (!components.some((one) => one.id === entry.id)) standings.forget(id, entry.id);
       return done;
     });
     if (!activated.ok) return giveUp(activated.problem);
@@ -161,8 +163,6 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     }
     const kept = new Set(components.map((entry) => nameOf(bundle, entry)));
     for (const { name } of lanesOf(id)) if (!kept.has(name)) await serving.retire(name);
-    for (const entry of before?.manifest.components ?? [])
-      if (!components.some((one) => one.id === entry.id)) standings.forget(id, entry.id);
     events.add('install', `${id} ${bundle.identity}`);
     await bundles.collect();
     return ok(statusOf(bundle));
