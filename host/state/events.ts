@@ -5,8 +5,8 @@
  * subject is written about (so that such a component costs no write each time). A ledger that cannot be written stops
  * nobody's work.
  */
-import type { Database } from 'better-sqlite3';
 import type { Problem } from '../problems/index.ts';
+import type { State } from './state.ts';
 
 /**
  * `install` `uninstall` `refuse`: a bundle. `start` `fail` `park` `retry`: a component, or what it was asked.
@@ -48,7 +48,7 @@ export interface EventLog {
   readonly newest: (count: number) => readonly StationEvent[];
   /** How many were ever dropped. */
   readonly dropped: () => number;
-  /** Events as they are written. Returns the way to stop. */
+  /** Events as they reach the disk, which no caller of `add` waits for. Returns the way to stop. */
   readonly listen: (listener: (event: StationEvent) => void) => () => void;
   /** Writes down what is counted in memory; before the database is closed. */
   readonly flush: () => void;
@@ -100,7 +100,11 @@ const burstGuard = (now: () => number) => {
   };
 };
 
-export const openEventLog = (db: Database, now: () => number, redact: (text: string) => string): EventLog => {
+export const openEventLog = (
+  { db, write: commit, durable }: Pick<State, 'db' | 'write' | 'durable'>,
+  now: () => number,
+  redact: (text: string) => string,
+): EventLog => {
   const insert = db.prepare<[number, string, string, string | null]>(
     'INSERT INTO events (at, kind, subject, problem) VALUES (?, ?, ?, ?)',
   );
@@ -138,7 +142,7 @@ export const openEventLog = (db: Database, now: () => number, redact: (text: str
     pending += trimAge.run(swept - keptMs).changes;
     counts = new Map(counted.all().map(({ kind, count }) => [kind, count]));
   };
-  const write = (kind: EventKind, subject: string, problem: Problem | undefined): void => {
+  const write = (kind: EventKind, subject: string, problem: Problem | undefined): StationEvent => {
     sweep();
     const at = now();
     const text = problem === undefined ? null : redact(JSON.stringify(problem));
@@ -151,8 +155,7 @@ export const openEventLog = (db: Database, now: () => number, redact: (text: str
       counts.set(kind, keptOfKind);
     }
     flush();
-    const event = eventOf({ seq: Number(lastInsertRowid), at, kind, subject: about, problem: text });
-    for (const listener of listeners) listener(event);
+    return eventOf({ seq: Number(lastInsertRowid), at, kind, subject: about, problem: text });
   };
 
   return {
@@ -162,7 +165,10 @@ export const openEventLog = (db: Database, now: () => number, redact: (text: str
         return;
       }
       try {
-        write(kind, subject, problem);
+        const event = commit(() => write(kind, subject, problem));
+        durable(() => {
+          for (const listener of listeners) listener(event);
+        });
       } catch (error) {
         if (!(error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_')))
           throw error;

@@ -14,6 +14,7 @@ export interface WalSync {
   readonly waiting: () => number;
   /** Resolves when nothing waits any more. */
   readonly flushed: () => Promise<void>;
+  /** Nobody is called any more. */
   readonly close: () => void;
 }
 
@@ -25,6 +26,7 @@ export const openWalSync = (wal: string): WalSync => {
   let waiting: (() => void)[] = [];
   let dirty = false;
   let running = false;
+  let closed = false;
   let fd: number | undefined;
   let idle: (() => void)[] = [];
 
@@ -34,9 +36,11 @@ export const openWalSync = (wal: string): WalSync => {
     running = true;
     dirty = false;
     fd ??= openSync(wal, 'r+');
-    fdatasync(fd, (error) => {
-      if (error !== null) throw error;
-      serve(served);
+    const file = fd;
+    fdatasync(file, (error) => {
+      if (closed) closeSync(file);
+      else if (error !== null) throw error;
+      else serve(served);
     });
   };
   /** Calls them, and what was asked meanwhile: what came after another commit waits for the next synchronisation. */
@@ -67,7 +71,9 @@ export const openWalSync = (wal: string): WalSync => {
           })
         : Promise.resolve(),
     close: () => {
-      if (fd !== undefined) closeSync(fd);
+      closed = true;
+      // A descriptor is not taken away from a synchronisation: its number may be another file's by then.
+      if (fd !== undefined && !running) closeSync(fd);
     },
   };
 };

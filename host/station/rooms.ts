@@ -63,7 +63,7 @@ export const openRooms = async (options: RoomsOptions): Promise<Rooms> => {
   const redactor = openRedactor(secrets.names, secrets.values, tokenMark);
   const redact = redactor.text;
   const log = openStationLog(home.logs, redact);
-  const events = openEventLog(state.db, now, redact);
+  const events = openEventLog(state, now, redact);
   // The log reads as a history too: it is where an operator looks first.
   events.listen(({ kind, subject, problem: why }) =>
     log.station(

@@ -110,7 +110,7 @@ export const openBusBench = async (
   const state = openState(join(dir, 'station.db'));
   if (!state.ok) throw new Error(state.problem.message);
   const store = openComponentStore(state.value.db);
-  const events = openEventLog(state.value.db, Date.now, (line) => line);
+  const events = openEventLog(state.value, Date.now, (line) => line);
   const bus = openBus({
     state: { ...state.value, ...(options.durable === undefined ? {} : { durable: options.durable }) },
     events,

@@ -27,7 +27,7 @@ it('an event that cannot be written is lost, and what it is about goes on', (t) 
   const opened = openState(join(temporary(t), 'station.db'));
   assert.ok(opened.ok);
   const { db, transaction, close } = opened.value;
-  const events = openEventLog(db, Date.now, same);
+  const events = openEventLog(opened.value, Date.now, same);
   events.add('install', 'kept');
   db.pragma(`max_page_count = ${db.pragma('page_count', { simple: true })}`);
   for (let count = 0; count < 200; count += 1) events.add('fail', `${count} ${'x'.repeat(900)}`);

@@ -18,7 +18,7 @@ const openLog = (t: TestContext) => {
     const state = openState(file);
     if (!state.ok) throw new Error(state.problem.message);
     const log = openEventLog(
-      state.value.db,
+      state.value,
       () => at,
       (text) => text.replaceAll('hunter22', '[redacted]'),
     );
@@ -32,6 +32,7 @@ const openLog = (t: TestContext) => {
   return {
     log: () => now.log,
     db: () => now.state.db,
+    flushed: () => now.state.flushed(),
     pass: (ms: number) => {
       at += ms;
     },
@@ -61,13 +62,16 @@ test('events outlive the station, with time, subject and problem, and nothing se
   assert.equal(bench.log().dropped(), 0);
 });
 
-test('who listens hears each event as it is written, until it stops', (t) => {
+test('who listens hears each event once it is on disk, until it stops', async (t) => {
   const bench = openLog(t);
   const heard: StationEvent[] = [];
   const stop = bench.log().listen((event) => heard.push(event));
   bench.log().add('grant', 'a store:own');
+  assert.deepEqual(heard, [], 'nobody waits for the disk');
+  await bench.flushed();
   stop();
   bench.log().add('revoke', 'a store:own');
+  await bench.flushed();
   assert.deepEqual(told(heard), ['grant a store:own']);
   assert.deepEqual(heard[0], bench.log().newest(2)[1]);
 });
@@ -138,7 +142,7 @@ test('a home of the first schema is brought up to this one with its events', (t)
   const state = openState(file);
   if (!state.ok) throw new Error(state.problem.message);
   const log = openEventLog(
-    state.value.db,
+    state.value,
     () => 2,
     (text) => text,
   );

@@ -36,7 +36,7 @@ const openBench = (t: TestContext) => {
   let live: Result<readonly LiveSession[]> = ok([]);
   let at = 0;
   const events = openEventLog(
-    db,
+    state.value,
     () => 1,
     (text) => text,
   );

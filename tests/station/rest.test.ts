@@ -2,32 +2,50 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openRest } from '../../host/station/rest.ts';
 
+const heapWatchMs = 10_000;
+/** What is in use, and so not given back. */
+const keptMib = 20;
+
 /** A rest whose time passes when the test says so; `shares` is what the thread worked in each look. */
 const at = (shares: readonly number[]) => {
-  let [given, looks, told]: [number, number, number] = [0, 0, 0];
-  let waiting: (() => void) | undefined;
+  let [given, looks, begun, held]: [number, number, boolean, number] = [0, 0, false, 0];
+  const waiting = new Map<'look' | 'watch', () => void>();
   const left = [...shares];
   const rest = openRest({
     giveBack: () => {
       given += 1;
+      held = keptMib * 2 ** 20;
     },
     // Asked once when a wait begins: that is no look.
-    worked: () => (told++ === 0 ? 1 : (left.shift() ?? 0)),
-    later: (then) => {
-      waiting = then;
-      return () => {
-        waiting = undefined;
-      };
+    worked: () => {
+      if (begun) return left.shift() ?? 0;
+      begun = true;
+      return 1;
+    },
+    held: () => held,
+    later: (then, ms) => {
+      const kind = ms === heapWatchMs ? 'watch' : 'look';
+      waiting.set(kind, then);
+      return () => waiting.delete(kind);
     },
   });
-  const pass = (): boolean => {
-    const now = waiting;
-    waiting = undefined;
-    looks += now === undefined ? 0 : 1;
+  const due = (kind: 'look' | 'watch'): boolean => {
+    const now = waiting.get(kind);
+    waiting.delete(kind);
     now?.();
     return now !== undefined;
   };
-  return { rest, pass, given: () => given, looks: () => looks };
+  const pass = (): boolean => {
+    const was = due('look');
+    looks += was ? 1 : 0;
+    return was;
+  };
+  /** Lets the heap grow to so much, and what looks at it look. */
+  const grow = (mib: number): boolean => {
+    held = mib * 2 ** 20;
+    return due('watch');
+  };
+  return { rest, pass, grow, given: () => given, looks: () => looks };
 };
 
 test('memory is given back once after work, as soon as the thread was hardly used for a while', async () => {
@@ -60,4 +78,19 @@ test('whatever begins meanwhile holds it off until it is done or has failed; not
   assert.equal(pass(), false);
   await rest.after(async () => undefined);
   assert.deepEqual([pass(), given()], [false, 1]);
+});
+
+test('a heap that traffic has made 32 MiB larger is given back too, and not again before it has grown anew', async () => {
+  const { rest, pass, grow, given } = at([]);
+  assert.deepEqual([grow(32), pass(), given()], [true, false, 0], 'no more than it may');
+  assert.deepEqual([grow(33), pass(), given()], [true, true, 1]);
+  assert.deepEqual([grow(keptMib + 32), pass(), given()], [true, false, 1]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const change = rest.after(() => promise);
+  assert.deepEqual([grow(80), pass()], [true, false], 'not while bundles change');
+  resolve();
+  await change;
+  assert.deepEqual([pass(), given()], [true, 2]);
+  rest.close();
+  assert.equal(grow(80), false);
 });
