@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { json, startRawHttp } from '../mcp/http-server.ts';
@@ -466,6 +466,65 @@ test("the station's own server: the tool Skill, by rules over its names", async 
   assert.match(`${asked.title} ${asked.tool}`, /other/);
   await bench.ask('session', 'respond', id, asked.request, '--allow');
   assert.match((await turn)[0] ?? '', /^Do other to/);
+});
+
+test('M16: nobody there to answer: the call is denied when the time is over, and the record says by what', async (t) => {
+  const bench = await open(t);
+  await connected(bench);
+  const { id } = await create(bench, '--answer-within', '0.3');
+  const [denied = ''] = await say(bench, id, 'call desk write');
+  assert.match(denied, /^error: .*nobody answered/);
+  const { gate, pending: left } = await show(bench, id);
+  assert.deepEqual(
+    gate?.calls.map(({ tool, decision }) => [tool, decision]),
+    [['write', 'denied']],
+  );
+  assert.match(gate?.calls[0]?.rule ?? '', /nobody answered/);
+  assert.deepEqual(left, []);
+});
+
+test('the status is what a call meets: a server that wants to know who calls, and one that a project disabled', async (t) => {
+  const url = await startDesk(t);
+  const bench = await open(t, {
+    mcpServers: { closed: { type: 'http', url } },
+    permissions: { allow: ['mcp__closed', 'mcp__house', 'mcp__yard'] },
+  });
+  await bench.ask('policy', 'set', 'trustedProjects', JSON.stringify([bench.workspace]));
+  await bench.ask('policy', 'set', 'disabledMcpServers', '["yard"]');
+  mkdirSync(join(bench.workspace, '.jupiter'));
+  // Started they would leave a file.
+  const starts = (name: string) => ({
+    command: node,
+    args: ['-e', `require('fs').writeFileSync('${name}-started', '')`],
+  });
+  bench.file(
+    '.jupiter/settings.jsonc',
+    JSON.stringify({
+      mcpServers: { house: starts('house'), yard: starts('yard') },
+      disabledMcpServers: ['house', 'closed'],
+    }),
+  );
+  const list = async () => (await bench.jupiter('mcp', 'list')).stdout;
+  await looked(async () => (/closed.*needs authentication/.test(await list()) ? true : undefined));
+  const { id, provisioning } = await create(bench);
+  const reasons = new Map(
+    provisioning.servers.map(({ name, decision, reason }) => [name, `${decision} ${reason}`]),
+  );
+  assert.match(reasons.get('house') ?? '', /^withheld disabled by .*settings\.jsonc/);
+  assert.match(reasons.get('yard') ?? '', /^withheld disabled by policy/);
+  const listed = await list();
+  for (const name of ['house', 'yard']) {
+    assert.match(listed, new RegExp(`${name}.*disabled`));
+    const refused = await bench.jupiter('mcp', 'call', name, 'x');
+    assert.match(refused.stderr, /evidence: *disabled: disabled by /);
+    assert.ok(!existsSync(join(bench.workspace, `${name}-started`)), 'it is never dialled');
+  }
+  const met = await bench.jupiter('mcp', 'call', 'closed', 'look');
+  assert.match(met.stderr, /evidence: *needs authentication\n *fix: /);
+  assert.match(
+    (await say(bench, id, 'call closed look'))[0] ?? '',
+    /^no closed: not handed over|needs authentication/,
+  );
 });
 
 test('M8, M9: the command line lists, calls, disables, enables and reconnects a server; an unknown one is told the known', async (t) => {
