@@ -103,6 +103,9 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     return bundleStatus(bundle, facts, [...ungranted].sort(), trouble);
   };
 
+  const internal = (cause: unknown): void =>
+    events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) }));
+
   const activeOne = (id: string): Result<InstalledBundle> => {
     const bundle = bundles.active().find((one) => one.manifest.id === id);
     if (bundle !== undefined) return isLeaving(id) ? refuse('bundle/leaving', { subject: id }) : ok(bundle);
@@ -213,9 +216,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
           for (const { bundle, entry } of waiting) await serving.restore(bundle, entry);
         };
         await Promise.all(Array.from({ length: startsAtOnce }, worker));
-      }).catch((cause: unknown) =>
-        events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) })),
-      );
+      }).catch(internal);
     },
     install: (source) =>
       alone(async () => {
@@ -280,6 +281,10 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         reconciled = alone(async () => {
           for (const bundle of intact())
             for (const entry of bundle.manifest.components) await serving.reconcile(bundle, entry);
+        }).catch((cause: unknown) => {
+          // Every request waits for this: it is tried again by the next one, and none of them fails by it.
+          seenRevision = '';
+          internal(cause);
         });
       }
       await reconciled;
