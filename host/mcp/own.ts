@@ -1,21 +1,37 @@
 /**
  * How the station knows itself, so that it never passes calls on to itself in a circle. An address is looked at before
- * anything is sent. What reaches the station by another way (a program, a forwarded port, a name nobody knew) is known by
- * what it says of itself: the gateway marks every greeting with the number of this run.
+ * anything is sent. What reaches the station by another way (a program, a forwarded port, a name nobody knew, another
+ * station) is known by its mark: every greeting of a gateway says the number of its run and those of the stations behind
+ * it, and so does every request that goes on to another station's gateway. Other servers are sent no mark.
  */
 import { randomUUID } from 'node:crypto';
-import { isRecord, type Json } from './json.ts';
+import { isRecord, type Json, textOf } from './json.ts';
 
-/** In `_meta` of what the gateway says of itself: who stands between. */
+/** In `_meta` of a greeting, and of a request between two stations: who stands between. */
 export const gatewayKey = 'bearpunch.station/gateway';
 /** Of this process. */
 export const ownRun = randomUUID();
 
-/** Whether a server's greeting is that of this station's own gateway. */
-export const isOwnGreeting = ({ _meta: meta }: Json): boolean => {
+/** Stations in a row; whoever names more of them is not followed further. */
+const mostStations = 16;
+
+/** The runs of the stations that a greeting or a request names, the nearest first; none where no station does. */
+export const stationsOf = ({ _meta: meta }: Json): readonly string[] => {
   const mark = isRecord(meta) ? meta[gatewayKey] : undefined;
-  return isRecord(mark) && mark['run'] === ownRun;
+  if (!isRecord(mark)) return [];
+  const through: unknown[] = Array.isArray(mark['through']) ? mark['through'] : [];
+  return [mark['run'], ...through].slice(0, mostStations + 1).map(textOf);
 };
+
+/** What this station says: itself, and the others it knows of. */
+export const markThrough = (others: readonly string[]): Json => {
+  const through = others.slice(0, mostStations - 1);
+  return { run: ownRun, ...(through.length === 0 ? {} : { through }) };
+};
+
+/** Whether what came by these stations is back where it was, or goes on for ever. */
+export const leadsBack = (stations: readonly string[]): boolean =>
+  stations.includes(ownRun) || stations.length > mostStations;
 
 /** Names of this machine itself. */
 const here =

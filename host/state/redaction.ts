@@ -21,7 +21,35 @@ const shortestLine = 16;
 const partsOf = (value: string): readonly string[] => [
   value,
   ...value.split(/\r\n|\r|\n/).filter((line) => line !== value && line.length >= shortestLine),
+  ...heldIn(value),
 ];
+
+const scheme = /^(?:bearer|basic|token|apikey|digest)\s+/i;
+const hasPassword = /:\/\/[^/\s:@]*:([^/\s@]+)@/;
+
+/** The password in the Base64 of `user:password`, as Basic authentication has it. */
+const passwordIn = (text: string): string => {
+  if (!/^[\w+/-]+={0,2}$/.test(text)) return '';
+  const pair = Buffer.from(text, 'base64').toString('utf8');
+  return /^[^\p{Cc}\ufffd:]*:([^\p{Cc}\ufffd]+)$/u.exec(pair)?.[1] ?? '';
+};
+
+/** What of a value is a secret by itself: a server that was sent the whole may tell this alone. */
+const heldIn = (value: string): readonly string[] => {
+  const bare = value.trim().replace(scheme, '');
+  const password = hasPassword.exec(value)?.[1] ?? '';
+  const found = [bare, passwordIn(bare), password];
+  return [...found, ...found.map(plainly)].filter((text) => text !== value && text.length >= shortest);
+};
+
+/** As it is meant where it stands in a URL. */
+const plainly = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
 
 const json = (text: string): string => JSON.stringify(text).slice(1, -1);
 /** As writers of JSON do that keep to ASCII. */
@@ -125,7 +153,9 @@ export const openRedactor = (
   const shapesOf = (all: ReadonlySet<string>): readonly Shape[] =>
     [...all].flatMap((name) => {
       const value = secretOf(name);
-      return value === undefined ? [] : written({ name, value });
+      return value === undefined
+        ? []
+        : [value, ...heldIn(value)].flatMap((held) => written({ name, value: held }));
     });
   const without = (text: string): string => {
     let out = text;

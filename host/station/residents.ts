@@ -103,6 +103,9 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     return bundleStatus(bundle, facts, [...ungranted].sort(), trouble);
   };
 
+  const internal = (cause: unknown): void =>
+    events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) }));
+
   const activeOne = (id: string): Result<InstalledBundle> => {
     const bundle = bundles.active().find((one) => one.manifest.id === id);
     if (bundle !== undefined) return isLeaving(id) ? refuse('bundle/leaving', { subject: id }) : ok(bundle);
@@ -149,6 +152,8 @@ export const openResidents = (options: ResidentsOptions): Residents => {
             : notTakenOver(was, bundle.identity, one.problem);
         standings.set(id, entry.id, next);
       }
+      for (const entry of before?.manifest.components ?? [])
+        if (!components.some((one) => one.id === entry.id)) standings.forget(id, entry.id);
       return done;
     });
     if (!activated.ok) return giveUp(activated.problem);
@@ -161,8 +166,6 @@ export const openResidents = (options: ResidentsOptions): Residents => {
     }
     const kept = new Set(components.map((entry) => nameOf(bundle, entry)));
     for (const { name } of lanesOf(id)) if (!kept.has(name)) await serving.retire(name);
-    for (const entry of before?.manifest.components ?? [])
-      if (!components.some((one) => one.id === entry.id)) standings.forget(id, entry.id);
     events.add('install', `${id} ${bundle.identity}`);
     await bundles.collect();
     return ok(statusOf(bundle));
@@ -213,9 +216,7 @@ export const openResidents = (options: ResidentsOptions): Residents => {
           for (const { bundle, entry } of waiting) await serving.restore(bundle, entry);
         };
         await Promise.all(Array.from({ length: startsAtOnce }, worker));
-      }).catch((cause: unknown) =>
-        events.add('fail', 'bundles', problem('station/internal', { evidence: String(cause) })),
-      );
+      }).catch(internal);
     },
     install: (source) =>
       alone(async () => {
@@ -280,6 +281,10 @@ export const openResidents = (options: ResidentsOptions): Residents => {
         reconciled = alone(async () => {
           for (const bundle of intact())
             for (const entry of bundle.manifest.components) await serving.reconcile(bundle, entry);
+        }).catch((cause: unknown) => {
+          // Every request waits for this: it is tried again by the next one, and none of them fails by it.
+          seenRevision = '';
+          internal(cause);
         });
       }
       await reconciled;

@@ -5,9 +5,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { json, startRawHttp } from '../mcp/http-server.ts';
 import {
   type Bench,
   compiled,
@@ -325,6 +326,48 @@ test('M11, M12, M13: a server has what its entry declares and nothing else, and 
       for (const value of ['desk-secret-77aa', 'literal-secret-99']) assert.ok(!bytes.includes(value), path);
 });
 
+test('M13: a password that went out inside of `Basic` is told in no error, log, record or list', async (t) => {
+  const password = 'open-sesame-4711';
+  const known = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
+  let isUp = false;
+  const server = await startRawHttp(t, ({ message, headers }, response) => {
+    const told = `${password} of ${headers.authorization === known ? 'the right one' : 'another'}`;
+    if (!isUp) response.writeHead(500).end(told);
+    else if (message.method !== 'tools/call') return false;
+    else
+      json(response, { jsonrpc: '2.0', id: message.id, error: { code: -32_000, message: told, data: told } });
+    return true;
+  });
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how variables are written
+  const headers = { Authorization: 'Basic ${DESK_BASIC}' };
+  const bench = await open(
+    t,
+    {
+      mcpServers: { told: { type: 'http', url: server.url, headers } },
+      permissions: { allow: ['mcp__told'] },
+    },
+    { env: { DESK_BASIC: known.replace('Basic ', '') } },
+  );
+  const shown: string[] = [];
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { stdout, stderr } = await bench.jupiter(...args);
+    shown.push(stdout, stderr);
+    return stdout + stderr;
+  };
+  await looked(async () => (/failed/.test(await run('mcp', 'list')) ? true : undefined));
+  assert.match(await run('--json', 'mcp', 'list'), /\[redacted DESK_BASIC\] of the right one/);
+  isUp = true;
+  await run('mcp', 'reconnect', 'told');
+  await connected(bench, 'told');
+  assert.match(await run('mcp', 'call', 'told', 'echo'), /\[redacted DESK_BASIC\] of the right one/);
+  const { id } = await create(bench);
+  const [answer = ''] = await say(bench, id, 'call told echo');
+  assert.match(answer, /\[redacted DESK_BASIC\] of the right one/);
+  shown.push(await run('session', 'show', id), await run('session', 'transcript', id));
+  assert.ok(!shown.join('').includes(password), shown.join(''));
+  for (const [path, bytes] of everyFile(bench.home)) assert.ok(!bytes.includes(password), path);
+});
+
 test('M14: a file of servers for one session, and what is wrong with it is told before there is one', async (t) => {
   const bench = await open(t, { permissions: { allow: ['mcp__extra'] } });
   const file = bench.file(
@@ -425,6 +468,65 @@ test("the station's own server: the tool Skill, by rules over its names", async 
   assert.match((await turn)[0] ?? '', /^Do other to/);
 });
 
+test('M16: nobody there to answer: the call is denied when the time is over, and the record says by what', async (t) => {
+  const bench = await open(t);
+  await connected(bench);
+  const { id } = await create(bench, '--answer-within', '0.3');
+  const [denied = ''] = await say(bench, id, 'call desk write');
+  assert.match(denied, /^error: .*nobody answered/);
+  const { gate, pending: left } = await show(bench, id);
+  assert.deepEqual(
+    gate?.calls.map(({ tool, decision }) => [tool, decision]),
+    [['write', 'denied']],
+  );
+  assert.match(gate?.calls[0]?.rule ?? '', /nobody answered/);
+  assert.deepEqual(left, []);
+});
+
+test('the status is what a call meets: a server that wants to know who calls, and one that a project disabled', async (t) => {
+  const url = await startDesk(t);
+  const bench = await open(t, {
+    mcpServers: { closed: { type: 'http', url } },
+    permissions: { allow: ['mcp__closed', 'mcp__house', 'mcp__yard'] },
+  });
+  await bench.ask('policy', 'set', 'trustedProjects', JSON.stringify([bench.workspace]));
+  await bench.ask('policy', 'set', 'disabledMcpServers', '["yard"]');
+  mkdirSync(join(bench.workspace, '.jupiter'));
+  // Started they would leave a file.
+  const starts = (name: string) => ({
+    command: node,
+    args: ['-e', `require('fs').writeFileSync('${name}-started', '')`],
+  });
+  bench.file(
+    '.jupiter/settings.jsonc',
+    JSON.stringify({
+      mcpServers: { house: starts('house'), yard: starts('yard') },
+      disabledMcpServers: ['house', 'closed'],
+    }),
+  );
+  const list = async () => (await bench.jupiter('mcp', 'list')).stdout;
+  await looked(async () => (/closed.*needs authentication/.test(await list()) ? true : undefined));
+  const { id, provisioning } = await create(bench);
+  const reasons = new Map(
+    provisioning.servers.map(({ name, decision, reason }) => [name, `${decision} ${reason}`]),
+  );
+  assert.match(reasons.get('house') ?? '', /^withheld disabled by .*settings\.jsonc/);
+  assert.match(reasons.get('yard') ?? '', /^withheld disabled by policy/);
+  const listed = await list();
+  for (const name of ['house', 'yard']) {
+    assert.match(listed, new RegExp(`${name}.*disabled`));
+    const refused = await bench.jupiter('mcp', 'call', name, 'x');
+    assert.match(refused.stderr, /evidence: *disabled: disabled by /);
+    assert.ok(!existsSync(join(bench.workspace, `${name}-started`)), 'it is never dialled');
+  }
+  const met = await bench.jupiter('mcp', 'call', 'closed', 'look');
+  assert.match(met.stderr, /evidence: *needs authentication\n *fix: /);
+  assert.match(
+    (await say(bench, id, 'call closed look'))[0] ?? '',
+    /^no closed: not handed over|needs authentication/,
+  );
+});
+
 test('M8, M9: the command line lists, calls, disables, enables and reconnects a server; an unknown one is told the known', async (t) => {
   const bench = await open(t, { permissions: { allow: ['mcp__desk__look'], deny: ['mcp__desk__secret'] } });
   await connected(bench);
@@ -461,6 +563,12 @@ test('M8, M9: the command line lists, calls, disables, enables and reconnects a 
   const off = await bench.jupiter('mcp', 'call', 'desk', 'look');
   assert.equal(off.code, 1);
   assert.match(off.stderr, /evidence: *disabled: .*\n *fix: .*jupiter mcp enable/);
+  const still = await bench.jupiter('mcp', 'reconnect', 'desk');
+  assert.equal(still.code, 1);
+  assert.match(
+    still.stderr,
+    /disabled by policy.*\n *fix: .*jupiter mcp enable.*\n *code: *connections\/not-dialled/,
+  );
   await bench.ask('mcp', 'enable', 'desk');
   await connected(bench);
   assert.deepEqual(await say(bench, id, 'call desk look'), ['looked']);

@@ -225,3 +225,16 @@ test('events: read back in order after a restart, told live to who follows, boun
   assert.equal((await bench.jupiter('status', '--events', 'many')).code, 2);
   assert.equal((await bench.jupiter('status', '--follow')).code, 2);
 });
+
+test('events: one subject that repeats itself is dropped after its bound, and how many were is said', async (t) => {
+  const bench = openBench(t, { policy: probePolicy() });
+  await bench.ask('up');
+  const broken = bench.file('broken.tgz', 'no archive');
+  const line = /(\d+) older or repeated events were dropped/;
+  const events = async () => (await bench.jupiter('status', '--events', '1000')).stdout;
+  assert.doesNotMatch(await events(), line);
+  for (let times = 0; times < 130; times += 1) await bench.jupiter('bundle', 'install', broken);
+  const shown = await events();
+  const told = shown.split('\n').filter((one) => one.includes('refuse')).length;
+  assert.equal(told + Number(line.exec(shown)?.[1]), 130);
+});

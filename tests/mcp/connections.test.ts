@@ -525,7 +525,8 @@ test('entries: disabled and faulty ones are never dialled; changed ones are dial
   assert.deepEqual(desk.get('off').status(), { state: 'disabled', reason: 'the operator disabled it' });
   assert.deepEqual(desk.get('bad').status(), { state: 'failed', problem: fault });
   for (const name of ['off', 'bad']) {
-    assert.ok(desk.connections.reconnect(`policy/${name}`).ok);
+    const again = desk.connections.reconnect(`policy/${name}`);
+    assert.equal(again.ok ? 'ok' : again.problem.code, 'connections/not-dialled');
     assert.equal(codeOf(await desk.get(name).request('ping', {})), 'connections/not-connected');
   }
   const kept = desk.get('kept');

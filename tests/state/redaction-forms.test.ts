@@ -57,6 +57,42 @@ describe('every form of a value is taken out', () => {
   });
 });
 
+describe('what a value holds is taken out where it is told alone', () => {
+  const encoded = (pair: string, as: 'base64' | 'base64url' = 'base64') => Buffer.from(pair).toString(as);
+  const rows: readonly (readonly [what: string, value: string, held: string])[] = [
+    ['the token behind its scheme', 'Bearer abc-12345', 'abc-12345'],
+    ['the password of Basic', encoded('me:open-sesame'), 'open-sesame'],
+    ['the password of Basic behind its scheme', `basic ${encoded('me:ö"pen:sesame')}`, 'ö"pen:sesame'],
+    ['a password alone', encoded(':open-sesame'), 'open-sesame'],
+    ['the password of Basic for URLs', encoded('me:ÿÿÿ~~~???', 'base64url'), 'ÿÿÿ~~~???'],
+    ['the password in an address', 'postgres://me:open-sesame@db/x', 'open-sesame'],
+    ['what a password in an address means', 'postgres://me:open%2Fsesame@db/x', 'open/sesame'],
+  ];
+  for (const [what, value, held] of rows)
+    it(what, () => {
+      const { text, pieces } = redactor(value);
+      assert.equal(text(`<${held}>`), '<[redacted TOKEN]>');
+      assert.equal(text(`<${value}>`), '<[redacted TOKEN]>');
+      const stream = pieces();
+      const line = (part: string) => JSON.stringify({ text: part });
+      const lines = [
+        ...stream.push(line(held.slice(0, 5))),
+        ...stream.push(line(held.slice(5))),
+        ...stream.rest(),
+      ];
+      assert.equal(lines.join(''), `${line('[redacted TOKEN]')}${line('')}`);
+    });
+  it('but no word of six letters that only looks like one', () => {
+    for (const value of [
+      encoded('me:short'),
+      encoded('a sentence without'),
+      encoded('a:b\u0000cdefghi'),
+      'scheme of-two',
+    ])
+      assert.equal(redactorFor(value)('short sentence cdefghi of-two'), 'short sentence cdefghi of-two');
+  });
+});
+
 describe('what is no secret stays', () => {
   it('the path of something that exists', () => {
     const folder = mkdtempSync(join(tmpdir(), 'redaction-'));

@@ -100,3 +100,16 @@ test('a call of a server that is not connected meets its state, and of one that 
   await handlers['mcp.disable']({ server: 'docs' }, undefined, signal);
   assert.match(codeOf(await call('docs')), /disabled/);
 });
+
+test('a server that is disabled is not dialled again: the answer says why, and what helps', async (t) => {
+  const { handlers } = await desk(t);
+  const reconnect = (server: string) => handlers['mcp.reconnect']({ server }, undefined, signal);
+  const again = await reconnect('docs');
+  assert.ok(again.ok && again.value.status === 'connecting');
+  await handlers['mcp.disable']({ server: 'docs' }, undefined, signal);
+  const off = await reconnect('docs');
+  assert.match(codeOf(off), /^connections\/not-dialled disabled: disabled by policy/);
+  assert.match(off.ok ? '' : (off.problem.fix ?? ''), /jupiter mcp enable/);
+  await handlers['mcp.enable']({ server: 'docs' }, undefined, signal);
+  assert.equal(codeOf(await reconnect('docs')), 'ok');
+});

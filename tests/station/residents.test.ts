@@ -6,6 +6,7 @@ import test from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import { packBundle } from '../../host/bundles/index.ts';
+import { openResidents } from '../../host/station/residents.ts';
 import { demoAgent, firstPartyGrants, probePolicy } from '../e2e/harness.ts';
 import { code, create, dist, echoPolicy, openStationBench, type Up } from './fixture.ts';
 
@@ -232,4 +233,39 @@ test('a component that leaves service ends what it runs', async (t) => {
   assert.equal(await running(), 1);
   assert.equal(code(await client.call('bundle.uninstall', { id: 'bearpunch.adapter' })), 'ok');
   assert.equal(await running(), 0);
+});
+
+test('a change of policy that could not be carried out fails no request, and is tried again by the next', async () => {
+  const told: string[] = [];
+  let looks = 0;
+  let revision = 'one';
+  const residents = openResidents({
+    bundles: {
+      verify: async () => [],
+      active: () => {
+        looks += 1;
+        if (looks === 2) throw new Error('SQLITE_FULL');
+        return [];
+      },
+    },
+    standings: { leaving: () => new Set() },
+    bus: { onParked: () => () => {}, status: () => [] },
+    policy: { current: () => ({ revision }) },
+    events: {
+      add: (kind: string, subject: string, why?: { code: string }) =>
+        told.push(`${kind} ${subject} ${why?.code}`),
+    },
+    rest: { after: (work: () => unknown) => work() },
+  } as never);
+  residents.start();
+  await residents.reconcile();
+  assert.equal(looks, 1);
+  revision = 'two';
+  await residents.reconcile();
+  assert.deepEqual(told, ['fail bundles station/internal']);
+  await residents.reconcile();
+  assert.equal(looks, 3);
+  await residents.reconcile();
+  assert.equal(looks, 3, 'carried out');
+  assert.equal(told.length, 1);
 });

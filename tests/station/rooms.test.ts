@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { makeKey, packBundle, readKey } from '../../host/bundles/index.ts';
 import { everyFile, firstPartyGrants, skillBundle, skillText } from '../e2e/harness.ts';
-import { code, create, echoPolicy, openStationBench, type Up } from './fixture.ts';
+import { code, create, dist, echoPolicy, openStationBench, type Up } from './fixture.ts';
 
 test('values of variables policy names are redacted: at once, and for ever once named', async (t) => {
   const env = { OF_PROGRAM: 'canary-of-program', OF_ORIGIN: 'canary-of-origin', OF_LATER: 'canary-of-later' };
@@ -103,6 +104,44 @@ test('a shipped bundle that is refused, and a file that is none, stop no other; 
   station = await up({ shipped });
   assert.deepEqual(await installed(station), ['changed 1.0.0', 'whole 1.0.0']);
   await station.down();
+});
+
+test('shipped bundles that must be signed: unsigned they are refused, once a signed copy is there no start refuses anything', async (t) => {
+  const { dir, policy, up, events, workspace } = openStationBench(t);
+  const file = join(dir, 'key');
+  const key = makeKey(file);
+  const privateKey = readKey(file);
+  assert.ok(key.ok && privateKey.ok);
+  const signed = echoPolicy({
+    keys: { own: key.value.key },
+    signatures: [{ prefix: 'bearpunch', key: 'own' }],
+  });
+  policy(signed);
+  const refused = () => events().filter((event) => event.startsWith('refuse'));
+  const names = readdirSync(dist).sort();
+  let station = await up();
+  assert.deepEqual(await installed(station), []);
+  for (const name of names.toSorted((a, b) => Number(b === 'contracts') - Number(a === 'contracts'))) {
+    const out = join(dir, `${name}.tgz`);
+    assert.ok((await packBundle(join(dist, name), out, privateKey.value)).ok);
+    assert.equal(code(await station.client.call('bundle.install', { source: out })), 'ok');
+  }
+  const all = await installed(station);
+  assert.equal(all.length, names.length);
+  await station.down();
+  assert.equal(refused().length, names.length);
+  const before = events().filter((event) => event.startsWith('install')).length;
+  for (const _start of ['the first with them', 'one more']) {
+    station = await up();
+    assert.deepEqual(await installed(station), all);
+    await create(station.client, workspace);
+    await station.down();
+    assert.equal(refused().length, names.length);
+    assert.equal(events().filter((event) => event.startsWith('install')).length, before);
+  }
+  policy(echoPolicy());
+  await (await up()).down();
+  assert.equal(refused().length, names.length);
 });
 
 test('status and policy.show: the policy as it is now, its problems, the sessions by state', async (t) => {

@@ -4,11 +4,30 @@
  * nothing of it is lost, and a call costs one parse and one serialisation.
  */
 import { type Problem, type ProblemCode, problem } from '../../problems/index.ts';
+import { isRecord } from '../json.ts';
 import { askedBy, inputRequests, refusedAsk } from './asks.ts';
 import type { Answered, Json, RequestOptions } from './edge.ts';
 import type { ConnectionLimits } from './limits.ts';
 import { openQuestions } from './questions.ts';
 import { leavingParams, type Outcome, type Wire, withMeta } from './wire.ts';
+
+const internalError = -32_603;
+/** Of an error that is none, UTF-16 units that are told. */
+const shownUnits = 200;
+
+/** The number a message of the server names; of anything else none. */
+const numberIn = (id: unknown): number =>
+  typeof id === 'number' || typeof id === 'string' ? Number(id) : Number.NaN;
+
+/** As it came, where it is an error of the protocol. */
+const errorIn = (error: unknown): Extract<Answered, { readonly error: unknown }> => {
+  if (isRecord(error) && typeof error['message'] === 'string' && Number.isSafeInteger(error['code']))
+    return { error: error as unknown as { code: number; message: string } };
+  const told = JSON.stringify(error).slice(0, shownUnits);
+  return {
+    error: { code: internalError, message: `The server answered with an error that is none: ${told}` },
+  };
+};
 
 /** Our numbers begin here; those of the SDK stay far below. */
 const firstId = 1_000_000_000;
@@ -162,10 +181,11 @@ export const openCalls = (
     const call = running.get(id);
     // One that was cancelled, or timed out: whoever made it knows already.
     if (call === undefined || (wire.modern && call.asking > 0)) return;
-    const error = message['error'] as { code: number; message: string } | undefined;
-    if (error !== undefined && error !== null) done(call, { error });
+    const { error } = message;
+    const result = message['result'] ?? {};
+    if (error !== undefined && error !== null) done(call, errorIn(error));
+    else if (!isRecord(result)) done(call, fault('connections/broken-frame', 'its result is no object'));
     else {
-      const result = (message['result'] ?? {}) as Json;
       if (wire.modern && result['resultType'] === 'input_required') void askAndSendAgain(call, result);
       else done(call, { result });
     }
@@ -173,8 +193,9 @@ export const openCalls = (
 
   const heardOther = (method: string, params: Json): boolean => {
     if (method === 'notifications/progress') {
-      const call = running.get(Number(params['progressToken']));
-      if (call === undefined) return Number(params['progressToken']) > firstId;
+      const number = numberIn(params['progressToken']);
+      const call = running.get(number);
+      if (call === undefined) return number > firstId;
       touch(call);
       const { progressToken: _ours, ...progress } = params;
       call.options.onProgress?.(progress);
@@ -224,7 +245,7 @@ export const openCalls = (
         if (id === undefined) return heardOther(method, params);
         return questions.heard(id as string | number, method, params);
       }
-      const number = Number(id);
+      const number = numberIn(id);
       if (!(number > firstId)) return false;
       heardAnswer(number, message);
       return true;

@@ -2,7 +2,7 @@
  * One server for as long as it is configured: dialled, lost, dialled again. One loop does it, so that a program is
  * started only when the one before is gone with its group, however often somebody asks for a reconnection.
  */
-import { type Problem, problem } from '../../problems/index.ts';
+import { failed, ok, type Problem, type ProblemCode, problem, type Result } from '../../problems/index.ts';
 import type {
   Answered,
   Connection,
@@ -27,7 +27,8 @@ export interface ConnectionPorts extends LivePorts {
 
 export interface Dialled {
   readonly connection: Connection;
-  readonly reconnect: () => void;
+  /** `connections/not-dialled` where its entry is disabled or wrong. */
+  readonly reconnect: () => Result<void>;
   /** Resolves when nothing of it is left. */
   readonly close: () => Promise<void>;
 }
@@ -219,16 +220,15 @@ export const openConnection = (
   };
   const running = fixed === undefined ? run() : before;
 
-  const unreachable = (): Answered => {
+  const asItIs = (code: ProblemCode): Problem => {
     const fix = wayBack(status);
-    return {
-      problem: problem('connections/not-connected', {
-        subject: entry.name,
-        evidence: statusWords(status),
-        ...(fix === undefined ? {} : { fix }),
-      }),
-    };
+    return problem(code, {
+      subject: entry.name,
+      evidence: statusWords(status),
+      ...(fix === undefined ? {} : { fix }),
+    });
   };
+  const unreachable = (): Answered => ({ problem: asItIs('connections/not-connected') });
 
   const connection: Connection = {
     entry,
@@ -262,9 +262,10 @@ export const openConnection = (
   return {
     connection,
     reconnect: () => {
-      if (fixed !== undefined) return;
+      if (fixed !== undefined) return failed(asItIs('connections/not-dialled'));
       become({ state: 'connecting' });
       restart();
+      return ok(undefined);
     },
     close: async () => {
       closed = true;

@@ -80,6 +80,8 @@ export interface Connection {
         readonly capabilities: Json;
         readonly instructions?: string;
         readonly protocolVersion: string;
+        /** Runs of the stations it leads through, where it is a gateway of one. */
+        readonly stations?: readonly string[];
       }
     | undefined;
   /**
@@ -97,7 +99,10 @@ export interface Connections {
   readonly reconcile: (entries: readonly ServerEntry[]) => void;
   readonly all: () => readonly Connection[];
   readonly get: (key: string) => Connection | undefined;
-  /** Starts dialling again and answers at once; `connections/unknown` names the known ones. */
+  /**
+   * Starts dialling again and answers at once; `connections/unknown` names the known ones, `connections/not-dialled` says
+   * why there is nothing to dial.
+   */
   readonly reconnect: (key: string) => Result<void>;
   /** A status or a list of tools changed. Returns the way to stop. */
   readonly onChange: (listener: (connection: Connection, what: 'status' | 'tools') => void) => () => void;

@@ -5,7 +5,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { failed, ok, type Problem, type ProblemCode, problem, type Result } from '../../problems/index.ts';
 import type { Processes } from '../../processes/index.ts';
-import { isOwnGreeting } from '../own.ts';
+import { leadsBack, stationsOf } from '../own.ts';
 import { type Calls, openCalls } from './calls.ts';
 import type { Connection, Json, ServerEntry, ServerTool } from './edge.ts';
 import { modernRevision, shakeHands } from './handshake.ts';
@@ -165,13 +165,21 @@ export const dial = async (
     version = client?.getNegotiatedProtocolVersion() ?? '';
     const modern = isModern(version);
     const told = shared.told() ?? {};
-    if (isOwnGreeting(told)) return failed(named('connections/own-address', 'it answers as this station'));
+    const stations = stationsOf(told);
+    if (leadsBack(stations))
+      return failed(
+        named(
+          'connections/own-address',
+          stations.length === 1 ? 'it answers as this station' : 'it leads back here through other stations',
+        ),
+      );
     const meta = told['_meta'] as Json | undefined;
     const about: About = {
       serverInfo: (told['serverInfo'] ?? meta?.[sdk.SERVER_INFO_META_KEY] ?? {}) as Json,
       capabilities: (told['capabilities'] ?? {}) as Json,
       ...(typeof told['instructions'] === 'string' ? { instructions: told['instructions'] } : {}),
       protocolVersion: version,
+      ...(stations.length === 0 ? {} : { stations }),
     };
     const envelope = (asks: boolean, what = ports.capabilities): Json => ({
       [sdk.PROTOCOL_VERSION_META_KEY]: version,

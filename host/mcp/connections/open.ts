@@ -1,5 +1,5 @@
 /** All servers that are configured now, each with its connection; what is new is dialled in the background. */
-import { ok, refuse } from '../../problems/index.ts';
+import { refuse } from '../../problems/index.ts';
 import type { Processes } from '../../processes/index.ts';
 import { type Dialled, openConnection } from './connection.ts';
 import type { Connection, Connections, Json, ServerEntry } from './edge.ts';
@@ -101,8 +101,7 @@ export const openConnections = (options: ConnectionsOptions): Connections => {
         const names = [...all.keys()].slice(0, shownNames).join(', ');
         return refuse('connections/unknown', { subject: key, evidence: `known: ${names || 'none'}` });
       }
-      known.dialled.reconnect();
-      return ok(undefined);
+      return known.dialled.reconnect();
     },
     onChange: (listener) => {
       listeners.add(listener);

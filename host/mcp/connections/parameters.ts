@@ -2,7 +2,7 @@
  * SEP-2243: parameters of a tool that its input schema marks with `x-mcp-header` are sent as headers as well, in
  * 2026-07-28 over HTTP. A tool whose marks break the rules is not offered there.
  */
-import { isRecord, type Json } from '../json.ts';
+import { isRecord, type Json, textOf } from '../json.ts';
 import { encodedHeader, headerMark, headerName, headerText, markedName } from '../param-headers.ts';
 
 interface Declaration {
@@ -32,7 +32,7 @@ export const declarations = (schema: unknown): readonly Declaration[] | undefine
         path.length > 0 &&
         typeof header === 'string' &&
         markedName.test(header) &&
-        kinds.includes(String(node['type'])) &&
+        kinds.includes(textOf(node['type'])) &&
         !found.some((other) => other.header.toLowerCase() === header.toLowerCase());
       if (fits) found.push({ path, header });
       else broken = true;
@@ -56,7 +56,7 @@ export const parameterHeaders = (
 ): Readonly<Record<string, string>> => {
   if (message['method'] !== 'tools/call') return {};
   const params = message['params'] as Json;
-  const schema = schemaOf(String(params['name']));
+  const schema = schemaOf(textOf(params['name']));
   const marks = schema === undefined ? [] : (declarations(schema) ?? []);
   const headers: Record<string, string> = {};
   for (const { path, header } of marks) {

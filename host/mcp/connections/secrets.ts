@@ -32,12 +32,6 @@ const hasPassword = /:\/\/[^/\s:@]*:([^/\s@]+)@/;
 const plainHeader = /^(accept|accept-language|content-type|user-agent|host)$/i;
 const scheme = /^(?:bearer|basic|token|apikey|digest)\s+/i;
 
-/** Of `Basic …`: the password inside, which a server may print without what it came in. */
-const passwordIn = (header: string): string => {
-  const [, encoded = ''] = /^basic\s+([\w+/=-]+)$/i.exec(header.trim()) ?? [];
-  return Buffer.from(encoded, 'base64').toString('utf8').split(/:(.*)/s)[1] ?? '';
-};
-
 /** The texts between references, which are no variable's. */
 const ownTexts = (text: string): readonly string[] =>
   text.split(new RegExp(variableReferences.source)).filter((_part, at) => at % 2 === 0);
@@ -106,8 +100,7 @@ export const secretsOf = (entries: readonly ServerEntry[]): Secrets => {
       for (const [header, text] of Object.entries(transport.headers)) {
         refer(text);
         if (plainHeader.test(header)) continue;
-        for (const own of [...ownTexts(text.replace(scheme, '')), passwordIn(text)])
-          keep(`${name}.headers.${header}`, own);
+        for (const own of ownTexts(text.replace(scheme, ''))) keep(`${name}.headers.${header}`, own);
       }
       continue;
     }

@@ -9,6 +9,8 @@ import { forgotten } from './wire.ts';
 
 /** A server without the method has no tools. */
 const methodNotFound = -32_601;
+/** Of a server's own words, UTF-16 units. */
+const shownUnits = 300;
 
 const isTool = (value: unknown): value is ServerTool =>
   typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
@@ -30,7 +32,7 @@ export const readTools = async (
     if ('problem' in answered) return failed(answered.problem);
     if ('error' in answered) {
       if (answered.error.code === methodNotFound) return ok([]);
-      const evidence = `${answered.error.code}: ${answered.error.message}`;
+      const evidence = `${answered.error.code}: ${answered.error.message}`.slice(0, shownUnits);
       return failed(problem('connections/list-failed', { subject: name, evidence }));
     }
     const { tools: listed, nextCursor } = answered.result as { tools?: unknown; nextCursor?: unknown };

@@ -6,7 +6,7 @@
 import { problem } from '../../problems/index.ts';
 import type { Answered, RequestOptions } from '../connections/edge.ts';
 import type { Decision, Wanted } from '../gate/edge.ts';
-import { isRecord, type Json } from '../json.ts';
+import { isRecord, type Json, textOf } from '../json.ts';
 import { visitsBefore } from './addresses.ts';
 import { answererOf, askable, mayAsk, opensItself } from './asks.ts';
 import type { GateRow } from './edge.ts';
@@ -15,6 +15,7 @@ import { failure, invalidParams, notification, passedOn } from './protocol.ts';
 import { notConnected, toldAsResult } from './refusals.ts';
 import type { Room } from './room.ts';
 import type { Round } from './rounds.ts';
+import { marked } from './stations.ts';
 import { connectionOf, type Exchange, type Place } from './visits.ts';
 
 /** Times a request is made again after somebody opened what had to be opened first. */
@@ -29,9 +30,7 @@ const wantedOf = ({ server }: Place, tool: string, args: Json): Wanted => {
   if (server.upstream !== 'station' || tool !== 'Skill') return { server: server.original, tool };
   // As the tool itself reads the name.
   return {
-    skill: String(args['name'] ?? '')
-      .replace(/^\//, '')
-      .normalize('NFC'),
+    skill: textOf(args['name']).replace(/^\//, '').normalize('NFC'),
   };
 };
 
@@ -127,7 +126,8 @@ export const forward = async (
           },
         }),
   };
-  let answered = await connection.request(method, params, options);
+  const sent = marked(connection, params, exchange.stations);
+  let answered = await connection.request(method, sent, options);
   for (let times = 0; times < mostRepeats && !opensItself(exchange); times += 1) {
     const visits = visitsBefore(answered);
     if (visits === undefined) break;
@@ -136,7 +136,7 @@ export const forward = async (
       // What was not opened stays the answer: it says what is missing.
       if (answer?.['action'] !== 'accept' || round.signal.aborted) return answered;
     }
-    answered = await connection.request(method, params, options);
+    answered = await connection.request(method, sent, options);
   }
   return answered;
 };

@@ -4,14 +4,16 @@
  * nobody where two have one.
  */
 import type { Answered, Connection, Json } from '../connections/edge.ts';
+import { textOf } from '../json.ts';
 import { isSame } from './offer.ts';
 import { modern, notification } from './protocol.ts';
 import { notConnected, toldAsError } from './refusals.ts';
 import type { Room } from './room.ts';
+import { marked } from './stations.ts';
 import { type Client, connectionOf, lastRunning, type Place } from './visits.ts';
 
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
-export const isLevel = (value: unknown): value is string => levels.includes(String(value));
+export const isLevel = (value: unknown): value is string => levels.includes(textOf(value));
 /** Whether a message is at least as severe as asked for; what no level of ours says is. */
 const isLoud = (level: unknown, least: string | undefined): boolean =>
   least === undefined || !isLevel(level) || levels.indexOf(level) >= levels.indexOf(least);
@@ -103,7 +105,7 @@ export const openUpstreams = (room: Room): Upstreams => {
         if (found.listening === mine) listen(connection, found);
       }, listenAgainMs).unref();
     };
-    const params = { notifications: { resourceSubscriptions } };
+    const params = marked(connection, { notifications: { resourceSubscriptions } });
     connection.request('subscriptions/listen', params, { signal: mine.signal }).then(again, again);
   };
 
@@ -152,7 +154,7 @@ export const openUpstreams = (room: Room): Upstreams => {
     if (connection === undefined) return { result: {} };
     if (connection.status().state !== 'connected')
       return toldAsError(notConnected(place.server.original, connection));
-    return connection.request(method, params);
+    return connection.request(method, marked(connection, params));
   };
 
   return {
@@ -207,7 +209,8 @@ export const openUpstreams = (room: Room): Upstreams => {
         // A server that was away knows of no subscription any more.
         if (isModern(connection)) listen(connection, found);
         else {
-          for (const uri of wantedBy(found.places)) void connection.request('resources/subscribe', { uri });
+          for (const uri of wantedBy(found.places))
+            void connection.request('resources/subscribe', marked(connection, { uri }));
         }
       }
       found.isConnected = isConnected;

@@ -4,6 +4,7 @@
  */
 import { problem } from '../../problems/index.ts';
 import type { Json } from '../connections/edge.ts';
+import { stationsOf } from '../own.ts';
 import type { Upstreams } from './changes.ts';
 import type { GatewayServer } from './edge.ts';
 import type { Judge } from './envelope.ts';
@@ -21,6 +22,7 @@ import {
 import { toldAsError } from './refusals.ts';
 import type { Room } from './room.ts';
 import type { Sockets } from './sockets.ts';
+import { wentRound } from './stations.ts';
 import type { Client, Exchange, Place, Session, Visits } from './visits.ts';
 
 export interface Desk {
@@ -52,6 +54,7 @@ export const newExchange = (
   capabilities: asked.era === 'modern' ? told.capabilities : client.capabilities,
   logLevel: told.logLevel,
   progressToken: progressTokenOf(asked.params),
+  stations: stationsOf(asked.params),
   stop: new AbortController(),
   left: new AbortController(),
   waiting: undefined,
@@ -107,6 +110,8 @@ export const openDesk = (
       const { session } = place;
       const key = keyOf(exchange);
       if (client.running.has(key)) return takenId;
+      const round = wentRound(place, params);
+      if (round !== undefined) return round;
       if (session.running >= mostRunning) {
         return toldAsError(problem('gateway/busy', { evidence: `${mostRunning} are waiting` }));
       }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { oneOf, parseBody, readBytes, sendError, sendPlain } from '../../http/index.ts';
 import { bodyBytes, bodyDepth } from '../channel/limits.ts';
-import { isRecord, type Json } from '../json.ts';
+import { isRecord, type Json, textOf } from '../json.ts';
 import { askOver } from './asks.ts';
 import { type Desk, newExchange, takenId } from './desk.ts';
 import { enter } from './enter.ts';
@@ -102,7 +102,7 @@ const serveRequest = async (
     return;
   }
   if (era === 'modern' && method === 'tools/call') {
-    const tool = (await desk.room.offerSoon(place)).byName.get(String(params['name']))?.tool;
+    const tool = (await desk.room.offerSoon(place)).byName.get(textOf(params['name']))?.tool;
     const fault =
       tool === undefined ? undefined : paramHeaderFault(tool, params['arguments'], request.headers);
     if (fault !== undefined) return answerRefusal(response, fault, id);

@@ -2,12 +2,13 @@
  * Who hears of changes. In 2026-07-28 a request says which ones and its answer is the stream; before, a client opens a
  * stream for whatever concerns it.
  */
-import { isRecord, type Json } from '../json.ts';
+import { isRecord, type Json, textOf } from '../json.ts';
 import { toolsChanged } from './changes.ts';
 import type { Desk } from './desk.ts';
 import { streams, subscriptions } from './limits.ts';
 import type { Settled } from './methods.ts';
 import { type Id, invalidParams, metaKey, metaOf, notification, refusedError } from './protocol.ts';
+import { wentRound } from './stations.ts';
 import type { Client, Listener, Place } from './visits.ts';
 
 const updated = 'notifications/resources/updated';
@@ -66,6 +67,8 @@ export const listenModern = async (
       error: { code: invalidParams, message: "Invalid params: 'notifications' says what is listened for" },
     };
   }
+  const round = wentRound(place, params);
+  if (round !== undefined) return round;
   const { capabilities, serverInfo } = await room.about(place);
   if (listenersOf(place) >= streams) return tooMany;
   const heard = honored(wanted, capabilities);
@@ -78,7 +81,7 @@ export const listenModern = async (
   const listener: Listener = {
     uris,
     wants: (method, more) =>
-      methods.has(method) || (method === updated && uris.includes(String(more['uri']))),
+      methods.has(method) || (method === updated && uris.includes(textOf(more['uri']))),
     tell: (method, more) => write(stamped(method, more)),
     end: () => {
       if (!isOpen) return;
@@ -109,7 +112,7 @@ export const listenOlder = (
 ): Listener | undefined => {
   if (listenersOf(place) >= streams) return undefined;
   const listener: Listener = {
-    wants: (method, params) => method !== updated || client.subscribed.has(String(params['uri'])),
+    wants: (method, params) => method !== updated || client.subscribed.has(textOf(params['uri'])),
     tell: (method, params) => write(notification(method, params)),
     end: () => {
       if (!place.listeners.delete(listener)) return;

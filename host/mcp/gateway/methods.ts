@@ -3,6 +3,7 @@
  * can be asked for. What is no call passes to the server as it is.
  */
 import type { Answered, Json } from '../connections/edge.ts';
+import { textOf } from '../json.ts';
 import { callTool, forward, throughRounds } from './call.ts';
 import { isLevel, type Upstreams } from './changes.ts';
 import { subscriptions } from './limits.ts';
@@ -54,7 +55,7 @@ const pass =
       return { result: list[1] };
     }
     if (isDown) return toldAsError(notConnected(place.server.original, connection));
-    const subject = `${method} ${params['name'] ?? params['uri'] ?? ''}`;
+    const subject = `${method} ${textOf(params['name'] ?? params['uri'])}`;
     return (
       room.rounds.resume(exchange, subject, params) ??
       throughRounds(room, exchange, subject, (round) => forward(room, round, method, passedOn(params)))

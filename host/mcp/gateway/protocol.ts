@@ -79,6 +79,7 @@ const ofThisHop: readonly string[] = [
   metaKey.client,
   metaKey.capabilities,
   metaKey.logLevel,
+  metaKey.gateway,
 ];
 
 /** Params as they go on: the envelope of this hop is taken out, and tasks, which the gateway does not offer. */

@@ -4,7 +4,7 @@
  * when it does.
  */
 import { isRecord, type Json } from '../json.ts';
-import { ownRun } from '../own.ts';
+import { markThrough } from '../own.ts';
 import type { GatewayPorts } from './edge.ts';
 import { type Offer, rememberOffers } from './offer.ts';
 import { metaKey } from './protocol.ts';
@@ -112,8 +112,8 @@ export const openRoom = (ports: GatewayPorts, own: Own, rounds: Rounds): Room =>
       ports.observed(place.session.id, place.server.original, stage);
     },
     about: async ({ server, session }) => {
-      const _meta = { [metaKey.gateway]: { ...own, run: ownRun } };
       const connection = connectionOf(server);
+      const _meta = { [metaKey.gateway]: { ...own, ...markThrough(connection?.about()?.stations ?? []) } };
       if (connection === undefined) {
         const { instructions } = await ports.skills(session.id);
         return {

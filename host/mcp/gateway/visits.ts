@@ -49,6 +49,8 @@ export interface Exchange {
   /** Of 2026-07-28: log messages are wanted with this request, from this level on. */
   readonly logLevel: string | undefined;
   readonly progressToken: Id | undefined;
+  /** Runs of the stations it came by. */
+  readonly stations: readonly string[];
   /** Cancelled, dismissed, or (2026-07-28) the client left. */
   readonly stop: AbortController;
   /** Nobody could receive the answer any more. */

@@ -29,7 +29,7 @@ export const connections = codes({
     fix: 'Ask the server for less at a time.',
   },
   'connections/broken-frame': {
-    message: 'The server sent a message of the protocol that is not JSON.',
+    message: 'The server sent a message of the protocol that cannot be read.',
     fix: 'Report it to the author of the server; its log in `logs/` holds the line.',
   },
   'connections/variable-unset': {
@@ -47,6 +47,10 @@ export const connections = codes({
   'connections/own-address': {
     message: 'The server is this station itself, which passes no calls on to itself.',
     fix: "Name the server's own address.",
+  },
+  'connections/not-dialled': {
+    message: 'The server is not dialled as its entry is now, so there is nothing to connect again.',
+    fix: 'Change what the evidence names.',
   },
   'connections/slow': {
     message: 'The server has not answered yet; it is tried again with more time.',
