@@ -39,7 +39,9 @@ export const literalShape = (name: string, form: string): Shape => {
   const places = new Map<string, number[]>();
   for (let count = 1; count < form.length; count += 1) {
     const last = form.charAt(count - 1);
-    places.set(last, [...(places.get(last) ?? []), count]);
+    const counts = places.get(last);
+    if (counts === undefined) places.set(last, [count]);
+    else counts.push(count);
   }
   return {
     name,
@@ -131,7 +133,8 @@ export const openPieces = (shapes: () => readonly Shape[], redact: (text: string
     for (const [from, to] of texts) {
       const count = Math.min(shape.length - length, to - from);
       if (!shape.fits(line.text, from, length, count)) continue;
-      const parts = [...seam.parts, { line, at: from, length: count }];
+      const untold = seam.parts.filter((part) => !part.line.told);
+      const parts = [...untold, { line, at: from, length: count }];
       if (length + count === shape.length) {
         takeOut({ shape, parts });
         isWhole = true;
@@ -167,7 +170,7 @@ export const openPieces = (shapes: () => readonly Shape[], redact: (text: string
       const waitsFor = new Set(
         seams
           .filter(({ length }) => length >= heldFrom)
-          .flatMap(({ parts }) => parts.map((part) => part.line)),
+          .map(({ parts }) => parts.find(({ line: { told } }) => !told)?.line),
       );
       const first = held.findIndex((one) => waitsFor.has(one));
       return give(first < 0 ? held.length : first);

@@ -1,4 +1,5 @@
 /** A home, a workspace and the real command line, for tests from outside. Everything it starts ends with the test. */
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import {
   cpSync,
@@ -287,7 +288,13 @@ export const followJupiter = (t: TestContext, args: readonly string[]) => {
     for (const part of parts) if (part.startsWith('{"')) lines.push(JSON.parse(part));
     waiting?.();
   });
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let isOver = false;
+  const closed = new Promise<void>((resolve) =>
+    child.once('close', () => {
+      isOver = true;
+      resolve();
+    }),
+  );
   t.after(async () => {
     child.kill('SIGKILL');
     await closed;
@@ -302,7 +309,8 @@ export const followJupiter = (t: TestContext, args: readonly string[]) => {
         }
         const { promise, resolve } = Promise.withResolvers<void>();
         waiting = resolve;
-        await promise;
+        assert.ok(!isOver, `no such line came: ${JSON.stringify(lines)}`);
+        await Promise.race([promise, closed]);
       }
     },
   };

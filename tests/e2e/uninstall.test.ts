@@ -48,7 +48,7 @@ test('uninstall takes away what is still ours, keeps what was edited and what a 
   assert.ok(existsSync(join(bench.workspace, '.claude/skills/review/SKILL.md')));
 
   // It goes when the session does.
-  const follow = followJupiter(t, ['--home', bench.home, '--json', 'status', '--events', '0', '--follow']);
+  const follow = followJupiter(t, ['--home', bench.home, '--json', 'status', '--events', '--follow']);
   await bench.ask('session', 'close', live.id);
   await follow.line(
     ({ kind, subject }) =>
