@@ -70,6 +70,8 @@ interface Seam {
   readonly length: number;
   readonly parts: readonly Part[];
   readonly age: number;
+  /** It was whole once already, by an end so short that it may have been another text. */
+  readonly isTold?: true;
 }
 
 /** Where the texts of a line of JSON begin and end, names of members excepted. */
@@ -100,8 +102,8 @@ const written = ({ text, cuts }: Line): string => {
   return out + text.slice(end);
 };
 
-const takeOut = ({ shape, parts }: Pick<Seam, 'shape' | 'parts'>): void => {
-  const by = JSON.stringify(`[redacted ${shape.name}]`).slice(1, -1);
+const takeOut = ({ shape, parts, isTold }: Pick<Seam, 'shape' | 'parts' | 'isTold'>): void => {
+  const by = isTold === true ? '' : JSON.stringify(`[redacted ${shape.name}]`).slice(1, -1);
   for (const [index, { line, at, length }] of parts.filter((part) => !part.line.told).entries())
     line.cuts.push({ at, length, by: index === 0 ? by : '' });
 };
@@ -129,20 +131,21 @@ export const openPieces = (shapes: () => readonly Shape[], redact: (text: string
   const grown = (seam: Seam, line: Line, texts: ReturnType<typeof textsOf>): readonly Seam[] => {
     const { shape, length } = seam;
     const found: Seam[] = [];
-    let isWhole = false;
+    let ended = 0;
     for (const [from, to] of texts) {
       const count = Math.min(shape.length - length, to - from);
       if (!shape.fits(line.text, from, length, count)) continue;
       const untold = seam.parts.filter((part) => !part.line.told);
       const parts = [...untold, { line, at: from, length: count }];
       if (length + count === shape.length) {
-        takeOut({ shape, parts });
-        isWhole = true;
-      } else found.push({ shape, length: length + count, parts, age: 0 });
+        takeOut({ ...seam, parts });
+        ended = count;
+      } else found.push({ ...seam, length: length + count, parts, age: 0 });
     }
-    if (isWhole) return [];
+    if (ended >= heldFrom) return [];
+    const next: Seam = { ...seam, age: seam.age + 1, ...(ended > 0 ? { parts: [], isTold: true } : {}) };
     // What continued it may have been another text that only looks like it.
-    if (seam.age < between) return [...found, { ...seam, age: seam.age + 1 }];
+    if (seam.age < between) return [...found, next];
     if (found.length === 0) dropped(seam);
     return found;
   };

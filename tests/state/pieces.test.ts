@@ -97,6 +97,20 @@ test('names of members are no text, and what is no JSON or too long goes through
   );
 });
 
+test('a last letter that another text between looks like: both are taken out, and the secret is told of once', () => {
+  for (const size of [1, 2, 3]) {
+    const end = secret.length - size;
+    const lines = told([
+      secret.slice(0, 12),
+      secret.slice(12, end),
+      secret.slice(end),
+      secret.slice(end),
+      'on',
+    ]);
+    assert.equal(lines.join('|'), '[redacted KEY]||||on');
+  }
+});
+
 test('nothing is followed where nothing is secret; what is held has a bound', () => {
   const none = openRedactor(() => new Set(), {}).pieces();
   assert.deepEqual(none.push('"sk-ant-"'), ['"sk-ant-"']);
