@@ -94,10 +94,11 @@ export const save = (station: Host, agent: Agent): void => {
   station.store.put(`a/${agent.session}`, changing);
 };
 
-export const enter = (station: Host, agent: Agent): void => {
+/** `opening`: the request it was opened by, JSON, in which its servers are. */
+export const enter = (station: Host, agent: Agent, opening: string): void => {
   byProcess.set(agent.process, agent.session);
   station.store.put(`p/${agent.process}`, agent.session);
-  station.store.put(`m/${agent.session}`, agent.servers);
+  if (agent.servers.length > 0) station.store.putText(`m/${agent.session}`, opening);
   save(station, agent);
 };
 
@@ -143,8 +144,8 @@ export const find = (station: Host, session: string): Agent | undefined => {
   if (cached !== undefined) return cached;
   const stored = station.store.get<Agent>(`a/${session}`);
   if (stored === undefined) return undefined;
-  const servers = station.store.get<readonly McpServer[]>(`m/${session}`) ?? stored.servers ?? [];
-  const agent = { ...stored, servers };
+  const opening = station.store.get<{ readonly mcpServers: readonly McpServer[] }>(`m/${session}`);
+  const agent = { ...stored, servers: opening?.mcpServers ?? [] };
   known.set(session, agent);
   return agent;
 };
@@ -198,19 +199,27 @@ export const rememberCall = (agent: Agent, id: string, { title, server }: Call):
 export const send = (station: Host, agent: Agent, frame: Readonly<Record<string, unknown>>): void =>
   station.process.write(agent.process, `${JSON.stringify({ jsonrpc: '2.0', ...frame })}\n`);
 
-/** Sends a request and notes what its answer is for. The caller saves. */
+/** Sends a request, its parameters as JSON, and notes what its answer is for. The caller saves. */
+export const requestText = (
+  station: Host,
+  agent: Agent,
+  method: string,
+  params: string,
+  expected: Expected,
+): void => {
+  const id = agent.nextId;
+  agent.nextId += 1;
+  agent.expected[String(id)] = expected;
+  const head = JSON.stringify({ jsonrpc: '2.0', id, method });
+  station.process.write(agent.process, `${head.slice(0, -1)},"params":${params}}\n`);
+};
 export const request = (
   station: Host,
   agent: Agent,
   method: string,
   params: unknown,
   expected: Expected,
-): void => {
-  const id = agent.nextId;
-  agent.nextId += 1;
-  agent.expected[String(id)] = expected;
-  send(station, agent, { id, method, params });
-};
+): void => requestText(station, agent, method, JSON.stringify(params), expected);
 
 export const answer = (
   station: Host,

@@ -25,6 +25,7 @@ import { refuseRequest } from './asked.ts';
 import { type Frame, type RequestFrame, type ResponseFrame, readLine } from './frames.ts';
 import { begin, canClose, onApproval, onHandshakeTimeout, onInitialized, onSession } from './handshake.ts';
 import { onHostRequest } from './host.ts';
+import { prepare } from './servers.ts';
 import { onTerminalExit } from './terminals.ts';
 import {
   answerAll,
@@ -96,7 +97,7 @@ const open = (
     authMethods: [],
   };
   begin(station, agent);
-  enter(station, agent);
+  enter(station, agent, message.text);
 };
 
 /**
@@ -218,6 +219,7 @@ const onWoke = (station: Host, token: string): void => {
   const agent = find(station, session);
   if (agent === undefined) return;
   if (what === 'handshake') onHandshakeTimeout(station, agent);
+  else if (what === 'servers') prepare(agent);
   else if (what === 'cancel') onCancelTimeout(station, agent, turn);
   else if (what === 'polite' && agent.phase === 'closing') closePolitely(station, agent);
   else if (what === 'close' && agent.phase === 'closing') station.process.kill(agent.process);

@@ -3,7 +3,7 @@
  * agent is handed; the mode that fits the approval setting. Each step has a deadline. Shapes: Agent Client Protocol 1, "Initialization" and "Session setup".
  */
 import { bounded } from '../guest/index.ts';
-import { type Agent, type Host, lose, request, save, shown } from './agents.ts';
+import { type Agent, type Host, lose, request, requestText, save, shown } from './agents.ts';
 import { modeIn, optionsIn } from './announced.ts';
 import { handApproval } from './approval.ts';
 import { authRequired, methodNames } from './auth.ts';
@@ -38,6 +38,7 @@ export const begin = (station: Host, agent: Agent): void => {
     { what: 'initialize' },
   );
   station.clock.wake(handshakeToken(agent.session), stepMs);
+  if (agent.servers.length > 0) station.clock.wake(`servers:${agent.session}`, 0);
 };
 
 const offers = (agent: Agent, method: 'close' | 'resume'): boolean => {
@@ -102,9 +103,9 @@ export const onInitialized = (station: Host, agent: Agent, frame: ResponseFrame)
   const info = infoOf(result.agentInfo);
   if (info !== undefined) agent.agentInfo = info;
   agent.phase = 'session';
-  const { entries } = handed(agent);
-  const params = { cwd: agent.cwd, mcpServers: entries };
-  if (agent.resume === undefined) request(station, agent, 'session/new', params, { what: 'session' });
+  const params = `"cwd":${JSON.stringify(agent.cwd)},"mcpServers":${handed(agent).entries}}`;
+  if (agent.resume === undefined)
+    requestText(station, agent, 'session/new', `{${params}`, { what: 'session' });
   else {
     const method = resumeMethod(agent);
     if (method === undefined) {
@@ -116,7 +117,8 @@ export const onInitialized = (station: Host, agent: Agent, frame: ResponseFrame)
         fix: 'Create a new session.',
       });
     }
-    request(station, agent, method, { sessionId: agent.resume, ...params }, { what: 'session' });
+    const sessionId = JSON.stringify(agent.resume);
+    requestText(station, agent, method, `{"sessionId":${sessionId},${params}`, { what: 'session' });
   }
   station.clock.wake(handshakeToken(agent.session), stepMs);
   save(station, agent);

@@ -52,11 +52,36 @@ export const handOver = (
   };
 };
 
+type Handed = Omit<ReturnType<typeof handOver>, 'entries'> & {
+  /** JSON. */
+  readonly entries: string;
+};
+
+/** The servers of an agent never change: a hundred are looked at and written once. */
+const found = new WeakMap<readonly McpServer[], Map<string, Handed>>();
+
+const handedTo = ({ servers, session }: Agent, takes: Takes): Handed => {
+  const known = found.get(servers) ?? new Map<string, Handed>();
+  found.set(servers, known);
+  const key = JSON.stringify([takes.http, takes.noStdio]);
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const { entries, ...rest } = handOver(servers, session, takes);
+  const handed = { ...rest, entries: JSON.stringify(entries) };
+  known.set(key, handed);
+  return handed;
+};
+
 /** Of one agent, by what it declared and what is known of it. */
-export const handed = (agent: Agent): ReturnType<typeof handOver> => {
+export const handed = (agent: Agent): Handed => {
   const mcp = agent.capabilities.mcpCapabilities;
-  return handOver(agent.servers, agent.session, {
+  return handedTo(agent, {
     http: isRecord(mcp) && mcp.http === true,
     noStdio: familyOf(agent.agentInfo?.name).noStdio,
   });
+};
+
+/** Ahead of the agent's answer, while its program starts. */
+export const prepare = (agent: Agent): void => {
+  for (const http of [true, false]) handedTo(agent, { http });
 };

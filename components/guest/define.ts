@@ -11,6 +11,8 @@ export interface Message<P> {
   readonly id: string;
   readonly topic: string;
   readonly payload: P;
+  /** The payload as it came, JSON. */
+  readonly text: string;
   /** `bundle:component`, `station`, or `station:<who>`; stamped by the host. */
   readonly source: string;
   /** Milliseconds since 1970, stamped by the host. */
@@ -133,9 +135,8 @@ export const defineComponent = <T = FirstParty>(spec: ComponentSpec<T>): Compone
         subject: message.topic,
       });
     }
-    const payload: unknown = JSON.parse(message.payload);
-    const { id, topic, source, at } = message;
-    const answer = handler({ id, topic, payload: payload as never, source, at }, station);
+    const { id, topic, payload: text, source, at } = message;
+    const answer = handler({ id, topic, payload: JSON.parse(text) as never, text, source, at }, station);
     return command === undefined ? done : { tag: 'replied', val: replyText(answer) };
   };
 

@@ -42,6 +42,8 @@ export interface Store {
   /** The JSON value under a key. The caller says its type: nobody else writes here. */
   readonly get: <V>(key: string) => V | undefined;
   readonly put: (key: string, value: unknown) => void;
+  /** As `put`, with the value as JSON text. */
+  readonly putText: (key: string, value: string) => void;
   readonly remove: (key: string) => void;
   /** Entries whose key begins with `prefix` and sorts after `after`, at most `limit` (1000). */
   readonly scan: <V>(
@@ -253,6 +255,7 @@ export const stationFor = <T>(lastOfTopic: () => boolean): Station<T> => ({
       return text === null || text === undefined ? undefined : (JSON.parse(text) as V);
     },
     put: (key, value) => wireStore.put(words(key), json(value)),
+    putText: (key, value) => wireStore.put(words(key), words(value)),
     remove: (key) => wireStore.remove(words(key)),
     scan: <V>(prefix: string, page = {}) =>
       scanText(prefix, page).map(({ key, value }) => ({ key, value: JSON.parse(value) as V })),

@@ -74,19 +74,20 @@ export const mcpHandlers = (options: McpHandlersOptions): McpHandlers => {
   };
 
   /** What policy lets be offered of a server: everything, where it says nothing. */
-  const offers = ({ key, name }: ServerEntry, tool: string): boolean => {
-    const tools = key.startsWith('policy/') ? policy().servers.get(name)?.tools : undefined;
+  const offers = ({ key, name }: ServerEntry, tool: string, { servers }: Policy): boolean => {
+    const tools = key.startsWith('policy/') ? servers.get(name)?.tools : undefined;
     return tools === undefined || tools.includes(tool);
   };
 
   const toolsOf = (entry: ServerEntry, connection: Connection | undefined): readonly McpTool[] => {
     const tools = connection?.tools() ?? [];
+    const now = policy();
     const alias = serverAlias(entry.name);
     const listed = tools.map(({ name }) => name);
     const names = new Map(toolNames(alias, listed).map(({ original, exposed }) => [original, exposed]));
     return tools.map(({ name, description }): McpTool => {
-      const decided = decide(policy().permissions, { server: entry.name, tool: name });
-      const offered = offers(entry, name) && names.has(name);
+      const decided = decide(now.permissions, { server: entry.name, tool: name });
+      const offered = offers(entry, name, now) && names.has(name);
       return {
         name,
         as: `mcp__${alias}__${names.get(name) ?? name}`,

@@ -123,11 +123,12 @@ export const openReach = (options: ReachOptions): Reach => {
   };
 
   // One that was disabled since is still there: a call is told so by its connection.
-  const served = (session: Known): readonly GatewayServer[] =>
-    reachable(session).flatMap(({ original, alias, place, upstream: by, reason }): GatewayServer[] => {
+  const served = (session: Known): readonly GatewayServer[] => {
+    const { servers } = policy();
+    return reachable(session).flatMap(({ original, alias, place, upstream: by, reason }): GatewayServer[] => {
       const upstream = typeof by === 'object' ? connections.get(by.key) : by;
       if (upstream === undefined || (upstream === 'station' && reason !== undefined)) return [];
-      const server = place === `servers.${original}` ? policy().servers.get(original) : undefined;
+      const server = place === `servers.${original}` ? servers.get(original) : undefined;
       return [
         {
           alias,
@@ -138,6 +139,7 @@ export const openReach = (options: ReachOptions): Reach => {
         },
       ];
     });
+  };
 
   let dialled: { readonly revision: string; readonly sessions: number } | undefined;
   /** Sessions that came or went with servers of their own. */

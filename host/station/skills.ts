@@ -54,11 +54,12 @@ export const skillServer = async (
   policy: () => Policy,
 ): Promise<StationServer> => {
   const { decide, mountSkills } = await import('../mcp/index.ts');
-  const denied = (skill: string): boolean => decide(policy().permissions, { skill }).decision === 'deny';
   const offered: SkillLibrary = {
     ...library,
     look: async (where) => {
       const found = await library.look(where);
+      const { permissions } = policy();
+      const denied = (skill: string): boolean => decide(permissions, { skill }).decision === 'deny';
       return { ...found, skills: found.skills.filter(({ name }) => !denied(name)) };
     },
   };

@@ -42,13 +42,16 @@ export const openTokens = ({ gateway, provides }: TokensOptions): Tokens => {
   };
 
   return {
-    filled: (component, process, text) =>
-      text.includes('{jupiter.token:')
-        ? text.replace(place, (whole, name: string, session: string) => {
-            const token = tokenFor(component, process, session);
-            return token === undefined ? whole : `"name":"${name}${token}"`;
-          })
-        : text,
+    filled: (component, process, text) => {
+      if (!text.includes('{jupiter.token:')) return text;
+      // A hundred servers of one session are a hundred places for one token.
+      const found = new Map<string, string | undefined>();
+      return text.replace(place, (whole, name: string, session: string) => {
+        if (!found.has(session)) found.set(session, tokenFor(component, process, session));
+        const token = found.get(session);
+        return token === undefined ? whole : `"name":"${name}${token}"`;
+      });
+    },
     of: (process) => held.get(process)?.token,
     ended: (process) => {
       const known = held.get(process);

@@ -4,7 +4,7 @@ import { firstPartyGrants, fixtureAgent } from '../e2e/harness.ts';
 import { benchHome } from './bench-home.ts';
 import { type Measured, median } from './report.ts';
 
-const opens = 15;
+const opens = 60;
 const live = 10;
 
 const program = (args: readonly string[], command = process.execPath) => ({

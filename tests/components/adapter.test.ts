@@ -343,3 +343,11 @@ test('an instance that starts anew over the same store goes on in the middle of 
   run.station.inject(adapter, { topic: 'station.started', payload: '{}', source: 'station' });
   assert.deepEqual([...run.station.guest(adapter).store.keys()], []);
 });
+
+test('an instance that starts anew while an agent starts hands it the servers it was opened with', async () => {
+  const run = await start('plain');
+  const opening = run.opened([probe]);
+  run.station.guest(adapter).restart();
+  await opening;
+  assert.deepEqual(run.station.seen[0]?.payload.handedOver, ['probe']);
+});
