@@ -15,6 +15,7 @@ const rpcOf: Readonly<Record<string, number>> = {
   'context/not-a-file': rpc.invalid,
   'context/not-text': rpc.invalid,
   'context/file-too-long': rpc.invalid,
+  'context/believed': rpc.invalid,
   'context/holds-secret': rpc.invalid,
   'context/twin': rpc.invalid,
   'paths/unsafe': rpc.invalid,

@@ -124,7 +124,7 @@ const byWorkspace = (station: Host, cwd: string, asked: Request['payload']): tru
   const outside = station.context.outside(cwd, paths);
   if (!outside.ok) return `its paths could not be looked at: ${outside.problem.message}`;
   const [first] = outside.value;
-  return first === undefined || `${first} is not inside the workspace`;
+  return first === undefined || `${first} is not inside the workspace, or in its .git or .jupiter`;
 };
 
 /** Queues a request, with the time by which it is answered anyway. */

@@ -11,8 +11,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { collisionKey, kindAt, makeBelow, segmentFault, shownPath, strayBelow } from '../paths/index.ts';
 import { failed, ok, type Result, refuse } from '../problems/index.ts';
 import { bytesAt, errnoOf, writeNew } from './bytes.ts';
-import { segmentsInside } from './outside.ts';
-import { recordName } from './record.ts';
+import { believedIn, segmentsInside } from './outside.ts';
 
 /** Longest file that is looked through for the lines that were asked for, bytes. */
 const fileBytes = 16 * 1024 * 1024;
@@ -131,7 +130,7 @@ const twinOf = ({ root, segments }: Place): string | undefined => {
   return undefined;
 };
 
-/** `paths/unsafe`, `paths/linked`, `context/path-outside`, `not-a-file`, `twin`, `holds-secret`, `write-failed`. */
+/** `paths/unsafe`, `paths/linked`, `context/believed`, `context/path-outside`, `not-a-file`, `twin`, `holds-secret`, `write-failed`. */
 export const writeTextFile = ({
   cwd,
   path,
@@ -142,10 +141,9 @@ export const writeTextFile = ({
   if (!place.ok) return place;
   const { root, segments, parents, file } = place.value;
   const subject = shownPath(path);
-  const fault =
-    segments.at(-1) === recordName
-      ? 'names the record of what was placed'
-      : segments.map(segmentFault).find((found) => found !== undefined);
+  const evidence = believedIn(segments);
+  if (evidence !== undefined) return refuse('context/believed', { subject, evidence });
+  const fault = segments.map(segmentFault).find((found) => found !== undefined);
   if (fault !== undefined) return refuse('paths/unsafe', { subject, message: `The path ${fault}.` });
   try {
     const kind = kindAt(file);

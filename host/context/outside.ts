@@ -4,9 +4,10 @@
  */
 import { realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve, sep } from 'node:path';
-import { kindAt, plainBelow } from '../paths/index.ts';
+import { collisionKey, kindAt, plainBelow } from '../paths/index.ts';
 import { ok, type Result, refuse } from '../problems/index.ts';
 import { errnoOf } from './bytes.ts';
+import { recordName } from './record.ts';
 
 /** Paths one question may name. */
 const mostPaths = 1_000;
@@ -46,14 +47,27 @@ export const segmentsInside = (cwd: string, root: string, path: string): readonl
   }
 };
 
-/** The ones of `paths`, absolute or relative to `cwd`, that lie outside (`context/workspace-missing`). */
+/** What the station believes in a workspace, and what git runs; also in a folder of it, which may be the next workspace. */
+const believed = new Set(['.jupiter', '.git', recordName].map(collisionKey));
+
+/** The part of a path by which it is believed. */
+export const believedIn = (segments: readonly string[]): string | undefined =>
+  segments.find((segment) => believed.has(collisionKey(segment)));
+
+/**
+ * The ones of `paths`, absolute or relative to `cwd`, that lie outside (`context/workspace-missing`), or where they would
+ * be believed: neither is allowed without a person.
+ */
 export const outsideOf = (cwd: string, paths: readonly string[]): Result<readonly string[]> => {
   if (!isAbsolute(cwd))
     return refuse('context/workspace-missing', { subject: cwd, evidence: 'not absolute' });
   try {
     const root = realpathSync(cwd);
     return ok(
-      paths.filter((path, index) => index >= mostPaths || segmentsInside(cwd, root, path) === undefined),
+      paths.filter((path, index) => {
+        const segments = index >= mostPaths ? undefined : segmentsInside(cwd, root, path);
+        return segments === undefined || believedIn(segments) !== undefined;
+      }),
     );
   } catch (error) {
     return refuse('context/workspace-missing', { subject: cwd, evidence: errnoOf(error) });

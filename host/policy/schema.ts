@@ -40,7 +40,9 @@ const agent = z
         files: z
           .enum(['read', 'write'])
           .optional()
-          .describe('Text files of its workspace: `read`, or `write` (and read). Absent: none.'),
+          .describe(
+            'Text files of its workspace: `read`, or `write` (and read), but below `.git` and `.jupiter`. Absent: none.',
+          ),
         terminals: z
           .boolean()
           .optional()

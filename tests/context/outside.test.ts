@@ -22,6 +22,8 @@ test('a path lies inside a workspace only below it and over no link', (t) => {
     'src/a.ts',
     './src/../src/a.ts',
     'src',
+    '.gitignore',
+    'jupiter/settings.jsonc',
   ];
   const outside = [
     ws,
@@ -40,6 +42,11 @@ test('a path lies inside a workspace only below it and over no link', (t) => {
     '~/x',
     '$HOME/x',
     'a\0b',
+    '.jupiter/settings.jsonc',
+    'src/.Jupiter',
+    '.git/hooks/post-checkout',
+    'new/.git/config',
+    '.bearpunch-placed.json',
   ];
   const found = outsideOf(ws, [...inside, ...outside]);
   assert.deepEqual(found, { ok: true, value: outside });

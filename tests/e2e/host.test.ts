@@ -211,6 +211,49 @@ test('what an agent asks of the station', async (t) => {
     },
   );
 
+  await t.test(
+    'nothing is written where others believe or run what stands there; it can be read',
+    async () => {
+      bench.file('.jupiter/settings.jsonc', '{}');
+      bench.file('.git/config', '[core]');
+      linkSync(inside('.git', 'config'), inside('hardlinked'));
+      const ways = [
+        '.jupiter/settings.jsonc',
+        '.jupiter/new/file',
+        '.JUPITER/settings.jsonc',
+        inside('.jupiter', 'x'),
+        'src/../.jupiter/x',
+        'src/.jupiter/settings.jsonc',
+        'src/.jupiter',
+        '.git/config',
+        '.git/hooks/post-checkout',
+        'src/.Git',
+        'src/new/.git/config',
+      ];
+      const { answers, notes } = await does('writer', ...ways.map((path) => write(path, 'written')));
+      for (const [at, { code, message }] of answers.entries())
+        assert.match(`${code} ${message}`, /^-32602 .*\(context\/believed\)$/, `${ways[at]}`);
+      assert.match(notes.join('\n'), /wrote \.git\/config: refused: .*\(context\/believed\)/);
+      assert.deepEqual([bench.read('.jupiter/settings.jsonc'), bench.read('.git/config')], ['{}', '[core]']);
+      assert.deepEqual(readdirSync(inside('.git')), ['config']);
+      assert.deepEqual(
+        readdirSync(inside('src')).filter((name) => !['lines', 'a.txt'].includes(name)),
+        [],
+      );
+      const others = await does(
+        'writer',
+        read('.git/config'),
+        write('.gitignore', 'x'),
+        write('hardlinked', 'x'),
+      );
+      assert.deepEqual(
+        others.answers.map((answer) => answer.content ?? answer),
+        ['[core]', {}, {}],
+      );
+      assert.equal(bench.read('.git/config'), '[core]');
+    },
+  );
+
   await t.test('names that are no plain names, twins, the record of placements, and secrets', async () => {
     bench.file('with-secret', `token ${secret}`);
     writeFileSync(inside('bytes'), Buffer.from([0xff, 0xfe, 0]));
@@ -219,6 +262,7 @@ test('what an agent asks of the station', async (t) => {
       write('CON', 'x'),
       write('ends.', 'x'),
       write('.bearpunch-placed.json', '{}'),
+      write('.Bearpunch-Placed.json', '{}'),
       write('SRC/b.txt', 'x'),
       write('Src', 'x'),
       read('with-secret'),
@@ -230,7 +274,8 @@ test('what an agent asks of the station', async (t) => {
       [
         [-32_602, 'paths/unsafe'],
         [-32_602, 'paths/unsafe'],
-        [-32_602, 'paths/unsafe'],
+        [-32_602, 'context/believed'],
+        [-32_602, 'context/believed'],
         [-32_602, 'context/twin'],
         [-32_602, 'context/twin'],
         [-32_602, 'context/holds-secret'],

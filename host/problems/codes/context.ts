@@ -96,6 +96,10 @@ export const context = codes({
     message: 'A file or folder stands there whose name some systems would take for the same.',
     fix: 'Use the name that is there, or another one.',
   },
+  'context/believed': {
+    message: 'Others believe or run what stands there: an agent does not write it.',
+    fix: 'Write it yourself, or have the agent put it elsewhere.',
+  },
   'context/placed-missing': {
     message: 'A placed file is gone.',
     fix: 'Create a session there again; it is placed anew.',
