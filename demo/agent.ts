@@ -27,13 +27,17 @@ interface Entry {
   readonly name: string;
   readonly type?: string;
   readonly url?: string;
+  readonly headers?: readonly { readonly name: string; readonly value: string }[];
   readonly command?: string;
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value: string }[];
 }
 
 const transportFor = (entry: Entry, cwd: string) => {
-  if (entry.type === 'http') return new StreamableHTTPClientTransport(new URL(entry.url ?? ''));
+  if (entry.type === 'http') {
+    const headers = Object.fromEntries((entry.headers ?? []).map(({ name, value }) => [name, value]));
+    return new StreamableHTTPClientTransport(new URL(entry.url ?? ''), { requestInit: { headers } });
+  }
   // As most agents do: a server gets the agent's environment, and what the entry adds.
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) if (value !== undefined) env[name] = value;
@@ -62,8 +66,11 @@ const argumentsIn = (prompt: string): Record<string, unknown> => {
   }
 };
 
+/** A call may wait for a person, ms. */
+const callMs = 60 * 60_000;
+
 const callText = async (server: Server, tool: string, given: Record<string, unknown>): Promise<string> => {
-  const { content } = await server.client.callTool({ name: tool, arguments: given });
+  const { content } = await server.client.callTool({ name: tool, arguments: given }, { timeout: callMs });
   return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
 };
 

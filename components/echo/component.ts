@@ -2,7 +2,7 @@
  * Echo: an agent provider without an agent. It answers each prompt with its text, starts no server, asks for
  * nothing. It shows what a provider owes Sessions, and lets a station be tried with no agent installed.
  */
-import { defineComponent, type FirstParty, fail, type Station } from '../guest/index.ts';
+import { defineComponent, type FirstParty, fail, type Station } from 'jupiter-station/guest';
 
 type Host = Station<FirstParty>;
 

@@ -12,6 +12,7 @@ import { json, startRawHttp } from '../mcp/http-server.ts';
 import {
   type Bench,
   compiled,
+  demoAgent,
   everyFile,
   firstPartyGrants,
   followJupiter,
@@ -269,6 +270,21 @@ test('an agent without HTTP gets a program instead, which serves the same', asyn
     ['JUPITER_GATEWAY_TOKEN'],
   );
   assert.deepEqual(await say(bench, id, 'call desk look'), ['looked']);
+  assert.equal((await show(bench, id)).provisioning.servers[0]?.stage, 'used');
+});
+
+test('the agent of the demo, tried where no other is installed, reaches a server behind the gateway', async (t) => {
+  const bench = await open(t, {
+    permissions: { allow: ['mcp__desk'] },
+    agents: { caller: { program: 'demo' } },
+    programs: {
+      ...policy().programs,
+      demo: { command: node, args: [demoAgent], inherit: ['PATH'], trust: 'full' },
+    },
+  });
+  await connected(bench);
+  const { id } = await create(bench);
+  await say(bench, id, 'hello');
   assert.equal((await show(bench, id)).provisioning.servers[0]?.stage, 'used');
 });
 
