@@ -10,19 +10,40 @@ import {
   type Policy,
   policyWarnings,
 } from '../policy/index.ts';
-import { failed, ok, type Problem, type Result, refuse } from '../problems/index.ts';
+import { failed, ok, type Problem, problem, type Result, refuse } from '../problems/index.ts';
+import { resolveCommand, searchHere } from '../processes/index.ts';
 import { type Answer, short, table } from './output.ts';
 
 /** Read as the station reads it, bounds and all. */
 const readPolicyFile = (file: string): Policy => openPolicySource(file).current();
 
-/** What is wrong with a policy, and names in it that lead nowhere. */
+/** Programs that this shell would not find; a station that was started with another PATH may. */
+const programsAmiss = ({ programs, mcpServers }: Policy): readonly Problem[] => {
+  const commands = [
+    ...[...programs].map(([alias, { command }]) => [`programs.${alias}`, command] as const),
+    ...[...mcpServers].flatMap(([name, entry]) =>
+      entry.type === 'stdio' ? [[`mcpServers.${name}`, entry.command] as const] : [],
+    ),
+  ];
+  return commands.flatMap(([subject, command]) => {
+    const found = resolveCommand(subject, command, searchHere());
+    if (found.ok) return [];
+    if (found.problem.code !== 'process/not-found') return { ...found.problem, subject };
+    return problem('process/not-found', {
+      subject,
+      message: 'A station started from this shell would not find the program.',
+      evidence: command,
+    });
+  });
+};
+
+/** What is wrong with a policy; as warnings, names in it that lead nowhere and programs that are not there. */
 export const checkPolicyFile = (
   file: string,
 ): Pick<Policy, 'revision' | 'problems'> & { readonly warnings: readonly Problem[] } => {
   const policy = readPolicyFile(file);
   const { revision, problems } = policy;
-  return { revision, problems, warnings: policyWarnings(policy, file) };
+  return { revision, problems, warnings: [...policyWarnings(policy, file), ...programsAmiss(policy)] };
 };
 
 export interface InstalledSkill {

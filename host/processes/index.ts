@@ -13,3 +13,4 @@ export type {
 export { processLives } from './group.ts';
 export { frameLines, type LineFramer } from './lines.ts';
 export { openProcesses } from './open.ts';
+export { resolveCommand, searchHere } from './resolve.ts';

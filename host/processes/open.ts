@@ -13,7 +13,7 @@ import type { OpenProcesses, Processes, ProcessRequest, RunningProcess } from '.
 import { canBeGated, type GateProgram, gateArguments, gateText } from './gate.ts';
 import { endGroup } from './group.ts';
 import { endLeftovers, removeNote, writeNote } from './notes.ts';
-import { resolveCommand } from './resolve.ts';
+import { resolveCommand, searchHere } from './resolve.ts';
 import { markName, newMark } from './strays.ts';
 import { openWatchdog, type Watchdog } from './watchdog.ts';
 import { type Launch, windowsLaunch } from './windows.ts';
@@ -187,11 +187,7 @@ export const openProcesses: OpenProcesses = async ({ run }): Promise<Processes> 
     const texts = [cwd, ...args, ...Object.entries(env).flat()];
     if (texts.some((text) => text.includes('\0')))
       return spawnFailed(alias, 'null bytes in an argument or in the environment');
-    const resolved = resolveCommand(alias, request.command, {
-      path: process.env.PATH ?? '',
-      platform: process.platform,
-      ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
-    });
+    const resolved = resolveCommand(alias, request.command, searchHere());
     if (!resolved.ok) return resolved;
     if (!isEnterable(cwd)) return refuse('process/no-directory', { subject: alias, evidence: cwd });
     const waiting = await waitingFor(request, resolved.value);

@@ -15,6 +15,13 @@ export interface Search {
   readonly extensions?: string;
 }
 
+/** As this process finds programs. */
+export const searchHere = (): Search => ({
+  path: process.env.PATH ?? '',
+  platform: process.platform,
+  ...(process.env.PATHEXT === undefined ? {} : { extensions: process.env.PATHEXT }),
+});
+
 type Fitness = 'executable' | 'not-executable' | 'missing';
 
 // A look at a local file takes microseconds; waiting for it in the thread pool takes more than all of them together.

@@ -57,7 +57,7 @@ test('policy explain and policy check say that policy has no program of that nam
     assert.deepEqual([check.code, problems], [0, []], 'the policy holds: a warning is no error');
     assert.deepEqual(
       warnings.map(({ code, subject }: { code: string; subject: string }) => `${code} ${subject}`),
-      ['policy/unknown-alias agents.slip.program'],
+      ['policy/unknown-alias agents.slip.program', 'process/not-found mcpServers.near'],
     );
     // A provider nobody knows may not hand on what is reached through the station.
     assert.match(

@@ -137,6 +137,8 @@ test('M11: headers and bearer are read at each request; unset is a named failure
     ['unfit', 'connections/variable-unfit', 'header X-Own'],
   ] as const) {
     const found = await desk.until(name, ({ status }) => status().state === 'failed');
+    const call = await found.request('tools/call', echo);
+    assert.ok('problem' in call && call.problem.evidence?.includes(evidence), JSON.stringify(call));
     const status = found.status();
     assert.ok(status.state === 'failed');
     assert.deepEqual([status.problem.code, status.problem.evidence], [code, evidence]);

@@ -41,7 +41,10 @@ const sameStatus = (a: ConnectionStatus, b: ConnectionStatus): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
 
 const statusWords = (status: ConnectionStatus): string => {
-  if (status.state === 'failed') return `failed: ${status.problem.code}: ${status.problem.message}`;
+  if (status.state === 'failed') {
+    const { code, message, evidence } = status.problem;
+    return `failed: ${code}: ${message}${evidence === undefined ? '' : ` (${evidence})`}`;
+  }
   return status.state === 'disabled' ? `disabled: ${status.reason}` : status.state;
 };
 
