@@ -136,15 +136,22 @@ const control = new RegExp(
   'g',
 );
 
-/** One line: `tool [completed]: probe.probe: probe answered`. */
+/**
+ * One line: `tool [completed]: probe.probe: probe answered`. What waits for an answer is named as it is answered:
+ * `permission [pending r1]: probe.probe`.
+ */
 export const plainEntry = ({
   role,
+  id,
   state,
   text,
-}: Pick<TranscriptEntry, 'role' | 'state' | 'text'>): string => {
-  const line = text
-    .replace(/\s*[\r\n\u2028\u2029]\s*/g, ' ')
-    .replace(control, '')
-    .trim();
-  return `${role}${state === undefined ? '' : ` [${state}]`}: ${line}`;
+}: Pick<TranscriptEntry, 'role' | 'id' | 'state' | 'text'>): string => {
+  const inLine = (words: string): string =>
+    words
+      .replace(/\s*[\r\n\u2028\u2029]\s*/g, ' ')
+      .replace(control, '')
+      .trim();
+  const line = inLine(text);
+  const asked = role === 'permission' && state === 'pending' && id !== undefined ? ` ${inLine(id)}` : '';
+  return `${role}${state === undefined ? '' : ` [${state}${asked}]`}: ${line}`;
 };

@@ -98,6 +98,13 @@ const cases: Readonly<
       ],
       ['permission [denied]: rm -rf: by a person', 'plan: [completed] a'],
     ],
+    [
+      [
+        { role: 'tool', id: 'c1', state: 'pending', title: 'rm' },
+        { role: 'permission', id: 'r1', state: 'pending', title: 'rm -rf' },
+      ],
+      ['tool [pending]: rm', 'permission [pending r1]: rm -rf'],
+    ],
   ],
 };
 for (const [name, table] of Object.entries(cases)) {
