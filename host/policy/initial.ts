@@ -52,7 +52,7 @@ export const initialPolicy = `// What this station allows. What is not written h
   // },
 
   // Public keys of people whose bundles you install, and the bundles that must carry their signature.
-  // "keys": { "alex": "ed25519:…" },
-  // "signatures": [{ "prefix": "alex", "key": "alex" }],
+  // "keys": { "acme": "ed25519:…" },
+  // "signatures": [{ "prefix": "acme", "key": "acme" }],
 }
 `;

@@ -19,7 +19,7 @@ const keyIn = (root: string, name: string) => {
   const made = value(makeKey(join(root, `${name}.pem`)));
   return { ...made, private: value(readKey(made.file)) };
 };
-const rule = (prefix: string, key: string | undefined, name = 'alex'): SignatureRule => ({
+const rule = (prefix: string, key: string | undefined, name = 'acme'): SignatureRule => ({
   prefix,
   name,
   key,
@@ -139,9 +139,9 @@ test('which rule decides: the longest prefix of whole parts', () => {
 
 const installs = async (t: TestContext) => {
   const root = temporary(t);
-  const alex = keyIn(root, 'alex');
+  const acme = keyIn(root, 'acme');
   const mallory = keyIn(root, 'mallory');
-  let rules: readonly SignatureRule[] = [rule('demo', alex.key)];
+  let rules: readonly SignatureRule[] = [rule('demo', acme.key)];
   const { folder, identity } = await packedBundle(root, 'demo');
   const { store, db, packages } = openStore(root, {
     refusal: (bundle) => signatureRefusal(bundle, rules),
@@ -149,7 +149,7 @@ const installs = async (t: TestContext) => {
   t.after(() => db.close());
   return {
     root,
-    alex,
+    acme,
     mallory,
     folder,
     store,
@@ -161,16 +161,16 @@ const installs = async (t: TestContext) => {
 };
 
 test('policy lets in only what the named key signed: none, another, a tampered and the right one', async (t) => {
-  const { folder, alex, mallory, store, require } = await installs(t);
+  const { folder, acme, mallory, store, require } = await installs(t);
   assert.equal(codeOf(await store.stage(folder)), 'bundle/signature-missing');
   value(await packBundle(folder, undefined, mallory.private));
   const wrong = await store.stage(folder);
   assert.equal(codeOf(wrong), 'bundle/signature-key');
   assert.match(
     wrong.ok ? '' : (wrong.problem.evidence ?? ''),
-    /expected a signature by "alex", observed ed25519:/,
+    /expected a signature by "acme", observed ed25519:/,
   );
-  value(await packBundle(folder, undefined, alex.private));
+  value(await packBundle(folder, undefined, acme.private));
   value(await store.stage(folder));
   // The author's files changed and packed again by someone else, with the author's signature left beside them.
   const signature = readFileSync(join(folder, 'bundle.sig.json'));
@@ -182,7 +182,7 @@ test('policy lets in only what the named key signed: none, another, a tampered a
   assert.equal(codeOf(await store.stage(folder)), 'bundle/signature-missing');
   // A rule whose key policy does not know lets nothing in.
   require([rule('demo', undefined)]);
-  value(await packBundle(folder, undefined, alex.private));
+  value(await packBundle(folder, undefined, acme.private));
   assert.equal(codeOf(await store.stage(folder)), 'bundle/signature-key');
   require([rule('other', undefined)]);
   value(await store.stage(folder));
@@ -203,8 +203,8 @@ test('a signature fits one identity, and nothing else its key ever signed', (t) 
 });
 
 test('P11: a signature stripped or changed in the staged package is found when it is verified', async (t) => {
-  const { folder, alex, mallory, store, inPackage, require } = await installs(t);
-  value(await packBundle(folder, undefined, alex.private));
+  const { folder, acme, mallory, store, inPackage, require } = await installs(t);
+  value(await packBundle(folder, undefined, acme.private));
   const bundle = value(store.activate(value(await store.stage(folder))));
   const found = async () => (await store.verify())[0]?.problem?.code;
   assert.equal(await found(), undefined);
@@ -230,11 +230,11 @@ test('P11: a signature stripped or changed in the staged package is found when i
 });
 
 test('the same revision installed again with a signature gets it, and never loses one', async (t) => {
-  const { folder, alex, store, inPackage, require } = await installs(t);
+  const { folder, acme, store, inPackage, require } = await installs(t);
   require([]);
   value(store.activate(value(await store.stage(folder))));
   assert.equal(existsSync(inPackage), false);
-  value(await packBundle(folder, undefined, alex.private));
+  value(await packBundle(folder, undefined, acme.private));
   value(store.activate(value(await store.stage(folder))));
   assert.equal(existsSync(inPackage), true);
   rmSync(join(folder, 'bundle.sig.json'));

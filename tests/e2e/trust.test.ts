@@ -92,15 +92,15 @@ test('signatures: stripped, by the wrong key or tampered is refused by name at i
   const dir = dirname(bench.workspace);
   const keygen = (name: string) =>
     bench.ask<{ file: string; key: string }>('bundle', 'keygen', '-o', join(dir, `${name}.pem`));
-  const alex = await keygen('alex');
+  const acme = await keygen('acme');
   const mallory = await keygen('mallory');
-  assert.equal(statSync(alex.file).mode & 0o777, 0o600);
-  const secret = readFileSync(alex.file, 'utf8').split('\n')[1] ?? '';
+  assert.equal(statSync(acme.file).mode & 0o777, 0o600);
+  const secret = readFileSync(acme.file, 'utf8').split('\n')[1] ?? '';
   const rules = (key: string) =>
     bench.policy(
-      JSON.stringify(probePolicy({ keys: { alex: key }, signatures: [{ prefix: 'acme', key: 'alex' }] })),
+      JSON.stringify(probePolicy({ keys: { acme: key }, signatures: [{ prefix: 'acme', key: 'acme' }] })),
     );
-  rules(alex.key);
+  rules(acme.key);
   await bench.ask('up');
   const folder = await skillBundle(dir, 'acme.skills', { deploy: { 'SKILL.md': skillText('deploy') } });
   const archive = join(dir, 'acme.tgz');
@@ -110,8 +110,8 @@ test('signatures: stripped, by the wrong key or tampered is refused by name at i
   assert.equal(problemOf(await install()).code, 'bundle/signature-missing');
   await pack('--sign', mallory.file);
   assert.equal(problemOf(await install()).code, 'bundle/signature-key');
-  const packed = await bench.jupiter('bundle', 'pack', folder, '--sign', alex.file);
-  assert.ok(packed.stdout.includes(alex.key));
+  const packed = await bench.jupiter('bundle', 'pack', folder, '--sign', acme.file);
+  assert.ok(packed.stdout.includes(acme.key));
   assert.ok(!`${packed.stdout}${packed.stderr}`.includes(secret));
   // Somebody changes the skill, packs it again and keeps the signature.
   const signature = readFileSync(join(folder, 'bundle.sig.json'));
@@ -124,7 +124,7 @@ test('signatures: stripped, by the wrong key or tampered is refused by name at i
     problemOf(await bench.jupiter('--json', 'bundle', 'install', evil)).code,
     'bundle/signature-wrong',
   );
-  await pack('--sign', alex.file);
+  await pack('--sign', acme.file);
   const { revision } = (await install()).json() as { revision: string };
   assert.deepEqual(
     (await create(bench)).provisioning.skills.map(({ decision }) => decision),

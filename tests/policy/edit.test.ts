@@ -147,17 +147,17 @@ it('an entry of a list of names is set, added and taken away by its index', () =
 
 describe('an edit of signatures', () => {
   const before = `{
-  "keys": { "alex": "ed25519:${Buffer.alloc(32, 7).toString('base64')}" },
+  "keys": { "acme": "ed25519:${Buffer.alloc(32, 7).toString('base64')}" },
   "signatures": [
-    { "prefix": "alex", "key": "alex" }, // hers
+    { "prefix": "acme", "key": "acme" }, // hers
   ],
 }
 `;
   it('reaches one rule of the list, adds one, and takes one away', () => {
-    const named = done(before, 'signatures[0].prefix', 'alex.tools');
-    assert.ok(named.includes('{ "prefix": "alex.tools", "key": "alex" }, // hers'), named);
-    const two = done(before, 'signatures[1]', { prefix: 'zoo', key: 'alex' });
-    assert.ok(two.includes('// hers\n    { "prefix": "zoo", "key": "alex" },'), two);
+    const named = done(before, 'signatures[0].prefix', 'acme.tools');
+    assert.ok(named.includes('{ "prefix": "acme.tools", "key": "acme" }, // hers'), named);
+    const two = done(before, 'signatures[1]', { prefix: 'zoo', key: 'acme' });
+    assert.ok(two.includes('// hers\n    { "prefix": "zoo", "key": "acme" },'), two);
     assert.deepEqual(
       readPolicy(Buffer.from(done(two, 'signatures[0]', undefined)), 'p').signatures.length,
       1,

@@ -196,12 +196,12 @@ describe('signatures that are required', () => {
   const key = `ed25519:${Buffer.alloc(32, 7).toString('base64')}`;
   it('names the key by its name; one that is not there fits nothing', () => {
     const policy = read(`{
-      "keys": { "alex": "${key}" },
-      "signatures": [{ "prefix": "alex", "key": "alex" }, { "prefix": "acme.notes", "key": "gone" }],
+      "keys": { "acme": "${key}" },
+      "signatures": [{ "prefix": "acme", "key": "acme" }, { "prefix": "acme.notes", "key": "gone" }],
     }`);
     assert.deepEqual(policy.problems, []);
     assert.deepEqual(policy.signatures, [
-      { prefix: 'alex', name: 'alex', key },
+      { prefix: 'acme', name: 'acme', key },
       { prefix: 'acme.notes', name: 'gone', key: undefined },
     ]);
     assert.deepEqual(read('{}').signatures, []);
