@@ -67,6 +67,8 @@ interface Part {
 /** The beginning of a secret, and where its pieces stand. */
 interface Seam {
   readonly shape: Shape;
+  /** Its pieces are values of members of one name: what else a line says of itself continues none. */
+  readonly name: string;
   readonly length: number;
   readonly parts: readonly Part[];
   readonly age: number;
@@ -74,9 +76,17 @@ interface Seam {
   readonly isTold?: true;
 }
 
-/** Where the texts of a line of JSON begin and end, names of members excepted. */
-const textsOf = (line: string): readonly (readonly [from: number, to: number])[] => {
-  const found: (readonly [number, number])[] = [];
+interface Text {
+  readonly from: number;
+  readonly to: number;
+  /** Of the member it is the value of, or is in the list that is. */
+  readonly name: string;
+}
+
+/** The texts of a line of JSON, names of members excepted. */
+const textsOf = (line: string): readonly Text[] => {
+  const found: Text[] = [];
+  let name = '';
   for (let open = line.indexOf('"'); open >= 0; ) {
     let close = line.indexOf('"', open + 1);
     for (;;) {
@@ -86,7 +96,8 @@ const textsOf = (line: string): readonly (readonly [from: number, to: number])[]
       close = line.indexOf('"', close + 1);
     }
     if (close < 0) break;
-    if (close > open + 1 && line.charAt(close + 1) !== ':') found.push([open + 1, close]);
+    if (line.charAt(close + 1) === ':') name = line.slice(open + 1, close);
+    else if (close > open + 1) found.push({ from: open + 1, to: close, name });
     open = line.indexOf('"', close + 1);
   }
   return found;
@@ -132,9 +143,11 @@ export const openPieces = (shapes: () => readonly Shape[], redact: (text: string
     const { shape, length } = seam;
     const found: Seam[] = [];
     let ended = 0;
-    for (const [from, to] of texts) {
+    for (const { from, to, name } of texts) {
       const count = Math.min(shape.length - length, to - from);
-      if (!shape.fits(line.text, from, length, count)) continue;
+      if (name !== seam.name || !shape.fits(line.text, from, length, count)) continue;
+      // What looked like its end once was told of: only a text that is the whole end is it as well.
+      if (seam.isTold === true && count !== to - from) continue;
       const untold = seam.parts.filter((part) => !part.line.told);
       const parts = [...untold, { line, at: from, length: count }];
       if (length + count === shape.length) {
@@ -159,11 +172,17 @@ export const openPieces = (shapes: () => readonly Shape[], redact: (text: string
       if (known.length === 0 || text.length > mostUnits) return [...rest(), text];
       const line: Line = { text, cuts: [], told: false };
       const texts = textsOf(text);
-      const begun = texts.flatMap(([from, to]) =>
+      const begun = texts.flatMap(({ from, to, name }) =>
         known.flatMap((shape) =>
-          shape
-            .ends(text, from, to)
-            .map((length): Seam => ({ shape, length, parts: [{ line, at: to - length, length }], age: 0 })),
+          shape.ends(text, from, to).map(
+            (length): Seam => ({
+              shape,
+              name,
+              length,
+              parts: [{ line, at: to - length, length }],
+              age: 0,
+            }),
+          ),
         ),
       );
       seams = [...seams.flatMap((seam) => grown(seam, line, texts)), ...begun];

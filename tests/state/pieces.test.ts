@@ -111,6 +111,28 @@ test('a last letter that another text between looks like: both are taken out, an
   }
 });
 
+test('whatever letter a secret ends with, what lines say of themselves stays, and so does what follows it', () => {
+  for (const letter of 'abcdefghijklmnopqrstuvwxyz0123456789') {
+    const value = `sk-ant-longer-than-${letter}`;
+    const stream = openRedactor(() => new Set(['KEY']), { KEY: value }).pieces();
+    const chunk = (text: string) =>
+      JSON.stringify({
+        jsonrpc: '2.0',
+        method: 'session/update',
+        params: { sessionId: 's-1', kind: letter, text },
+      });
+    const others = [
+      JSON.stringify({ jsonrpc: '2.0', id: 3, result: { stopReason: 'end_turn', reason: letter } }),
+      JSON.stringify({ jsonrpc: '2.0', method: letter, params: [letter, `${letter}more`] }),
+    ];
+    const sent = [chunk(value.slice(0, 9)), ...others, chunk(value.slice(9, -1)), ...others];
+    sent.push(chunk(letter), chunk(`${letter}, as you see`), ...others);
+    const lines = [...sent.flatMap((line) => stream.push(line)), ...stream.rest()];
+    const texts = ['[redacted KEY]', '', '', `${letter}, as you see`].map(chunk);
+    assert.deepEqual(lines, [texts[0], ...others, texts[1], ...others, texts[2], texts[3], ...others]);
+  }
+});
+
 test('nothing is followed where nothing is secret; what is held has a bound', () => {
   const none = openRedactor(() => new Set(), {}).pieces();
   assert.deepEqual(none.push('"sk-ant-"'), ['"sk-ant-"']);
